@@ -16,7 +16,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	f, _ := formats.Detect(data)
-	read, _ := f.Versions()
+	read := f.Describe().Read
 	fmt.Printf("%v of %s, versions read: %s\n", f, f.Family(), read)
 	v, err := formats.View(name, data, formats.ViewOptions{})
 	if err != nil {

@@ -6,16 +6,14 @@
 //		…
 //	}
 //
-// Profiles of one family can be merged with each other and are read by one
-// package: [IRPGO] by irpgo, [MemProf] by memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by
-// sampleprof.
-// An indexed IRPGO profile may contain a MemProf profile.
+// Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
+// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof. An indexed IRPGO profile may contain a MemProf
+// profile.
 //
-// [View] reads a file of any format and returns its format-neutral view, the input of
-// reports, exports and comparisons. The package that reads a format decides which
-// versions are supported, what hostile input may cost, and which errors, *[profile.FormatError], it
-// returns; errors of opening programs are the system's. The package does not decompress files or open
-// archives, see package inputs.
+// [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
+// comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
+// and which errors, *[profile.FormatError], it returns; errors of opening programs are the system's. The package
+// does not decompress files or open archives, see package inputs.
 package formats
 
 import (
@@ -48,8 +46,7 @@ const (
 	MIPMap                         // .mipmap, the functions of a linked binary
 	MIPProfile                     // .mip, merged
 	MIPYAML                        // merged, as YAML
-	// Binary is an ELF or Mach-O file that may contain a MIP map; mip.FindMap
-	// finds it.
+	// Binary is an ELF or Mach-O file that may contain a MIP map; mip.FindMap finds it.
 	Binary
 	IprofProfile // .iprof, of a GraalVM native image
 	SampleText
@@ -71,16 +68,21 @@ const (
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
 )
 
-// formats describes each Format. read and written are the versions that are read and written, in
-// words, see [Format.Versions].
-var formats = [...]struct {
-	name          string
-	family        Family
-	word          string   // in JSON
-	suffixes      []string // the most usual first
-	text          bool
-	read, written string
-}{
+// A Description says what files of a format are.
+type Description struct {
+	Name   string // for messages, "MIP map"
+	Family Family
+	Word   string // stands for the format in JSON, within its family: "raw", "indexed"
+	// suffixes of such files, the most usual first
+	suffixes []string
+	// IsText: files of the format are text, which is several times larger than the other forms.
+	IsText bool
+	// Read and Written are the versions that are read and written, in words: "1 to 13", or "all" for a format without
+	// version numbers. Written is "" for a format that is never written.
+	Read, Written string
+}
+
+var formats = [...]Description{
 	IRPGORaw:     {"IRPGO raw profile", IRPGO, "raw", []string{".profraw"}, false, span(1, irpgo.RawVersionMax), ""},
 	IRPGOIndexed: {"IRPGO indexed profile", IRPGO, "indexed", []string{".profdata"}, false, span(1, irpgo.IndexedVersionMax) + heaps, span(irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax) + heaps},
 	IRPGOText:    {"IRPGO text profile", IRPGO, "text", []string{".proftext"}, true, "all", "all"},
@@ -90,7 +92,7 @@ var formats = [...]struct {
 	MIPRaw:       {"MIP raw profile", MIP, "mipraw", []string{".mipraw"}, false, upToMIP, ""},
 	MIPRet:       {"MIP return address profile", MIP, "mipret", []string{".mipret"}, false, upToMIP, ""},
 	MIPMap:       {"MIP map", MIP, "mipmap", []string{".mipmap"}, false, upToMIP, ""},
-	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false, upToMIP, fmt.Sprint(mip.VersionMax)},
+	MIPProfile:   {"MIP profile", MIP, "mip", []string{".mip"}, false, upToMIP, "8"},
 	MIPYAML:      {"MIP profile in YAML", MIP, "yaml", []string{".mip.yaml", ".mip.yml"}, true, "all", "all"},
 	Binary:       {"ELF or Mach-O binary", MIP, "program", nil, false, upToMIP, ""},
 	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true, "0 and 1", "0.4 to 1.1"},
@@ -106,7 +108,7 @@ var formats = [...]struct {
 // versions of all MIP files that are read.
 var (
 	heaps   = ", heap profiles in them " + span(0, memprof.SectionVersionMax)
-	upToMIP = fmt.Sprintf("up to %d", mip.VersionMax)
+	upToMIP = "up to 8"
 )
 
 func span(first, last int) string { return fmt.Sprintf("%d to %d", first, last) }
@@ -140,8 +142,7 @@ func init() {
 	}
 }
 
-// byFormat returns a function that detects the formats of a package, under the names that they
-// have here.
+// byFormat returns a function that detects the formats of a package, under the names that they have here.
 func byFormat[F comparable](detect func(data []byte) (F, bool), names map[F]Format) func(data []byte) (Format, bool) {
 	return func(data []byte) (Format, bool) {
 		f, ok := detect(data)
@@ -165,43 +166,19 @@ func All() []Format {
 	return all
 }
 
-// String returns the name of the format for messages, "MIP map".
-func (f Format) String() string {
+// Describe returns what is known about the format; nothing about an unknown one.
+func (f Format) Describe() Description {
 	if f < IRPGORaw || int(f) >= len(formats) {
-		return "unknown format"
+		return Description{Name: "unknown format"}
 	}
-	return formats[f].name
+	return formats[f]
 }
 
-// Word returns the word that stands for the format in JSON, within its family: "raw",
-// "indexed"; "" for an unknown one.
-func (f Format) Word() string {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return ""
-	}
-	return formats[f].word
-}
-
-// IsText reports whether files of the format are text, which is several times larger than the
-// other forms.
-func (f Format) IsText() bool { return f >= IRPGORaw && int(f) < len(formats) && formats[f].text }
+// String returns the name of the format for messages.
+func (f Format) String() string { return f.Describe().Name }
 
 // Family returns the family of the format; "" for an unknown one.
-func (f Format) Family() Family {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return ""
-	}
-	return formats[f].family
-}
-
-// Versions returns the versions of the format that are read and written, in words: "1 to 13".
-// written is "" for a format that is never written; a format without version numbers has "all".
-func (f Format) Versions() (read, written string) {
-	if f < IRPGORaw || int(f) >= len(formats) {
-		return "", ""
-	}
-	return formats[f].read, formats[f].written
-}
+func (f Format) Family() Family { return f.Describe().Family }
 
 // Detect returns the format of the contents of a file, or of the beginning of one. It
 // looks at the first bytes only.
@@ -220,8 +197,7 @@ func Detect(data []byte) (Format, bool) {
 	return 0, false
 }
 
-// BySuffix returns the usual format of files with the suffix of name, in upper or lower
-// case.
+// BySuffix returns the usual format of files with the suffix of name, in upper or lower case.
 func BySuffix(name string) (Format, bool) {
 	base := strings.ToLower(filepath.Base(name))
 	for _, f := range All() {

@@ -100,7 +100,7 @@ func TestAll(t *testing.T) {
 	var names []string
 	for _, f := range formats.All() {
 		names = append(names, f.String())
-		if read, _ := f.Versions(); read == "" {
+		if f.Describe().Read == "" {
 			t.Errorf("%v: no version is read", f)
 		}
 		for _, s := range suffixes[f] {
@@ -125,7 +125,7 @@ func TestAll(t *testing.T) {
 	for f, m := range map[formats.Format]mip.Format{
 		formats.MIPRaw: mip.FormatRaw, formats.MIPRet: mip.FormatRet, formats.MIPMap: mip.FormatMap, formats.MIPProfile: mip.FormatProfile,
 	} {
-		if suffixes[f][0] != m.String() {
+		if suffixes[f][0] != string(m) {
 			t.Errorf("%v: suffix %s, package mip has %v", f, suffixes[f][0], m)
 		}
 	}

@@ -43,8 +43,7 @@ func TestValuesStayValid(t *testing.T) {
 	}
 }
 
-// keep keeps all values of an iterator, and compares them in the end with what
-// they were. It returns their number.
+// keep keeps all values of an iterator, and compares them in the end with what they were. It returns their number.
 func keep[T any](t *testing.T, name string, values iter.Seq[*T]) int {
 	t.Helper()
 	var kept []*T

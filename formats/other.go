@@ -18,9 +18,8 @@ import (
 // otherHead is how many bytes at the beginning of a file [identify] looks at.
 const otherHead = 1 << 16
 
-// WrongFormat returns the error that a file is not what the caller wants, such as "a profile". The
-// error says what the file is, judged by its first bytes and its name, and what its owner may have
-// meant.
+// WrongFormat returns the error that a file is not what the caller wants, such as "a profile". The error says what
+// the file is, judged by its first bytes and its name, and what its owner may have meant.
 func WrongFormat(name string, data []byte, want string) error {
 	at := flaw.File(name)
 	f, ok := Detect(data)
@@ -194,7 +193,7 @@ func identify(name string, head []byte) other {
 		return other{what: fmt.Sprintf("a source file (%s)", filepath.Ext(name)), hint: hintProgram}
 	}
 	if f, ok := BySuffix(name); ok {
-		return other{what: "text", hint: fmt.Sprintf("its name is that of %s, but its first lines are not", withArticle(f.String()))}
+		return other{what: "text", hint: fmt.Sprintf("it is named like %s, but does not begin like one", withArticle(f.String()))}
 	}
 	return other{what: "text"}
 }
@@ -203,13 +202,12 @@ func identify(name string, head []byte) other {
 func unknownBytes(name string, head []byte) other {
 	o := other{what: fmt.Sprintf("data of an unknown kind, which begins with % x", head[:min(len(head), 8)])}
 	if f, ok := BySuffix(name); ok {
-		o.hint = fmt.Sprintf("its name is that of %s: its beginning may be damaged", withArticle(f.String()))
+		o.hint = fmt.Sprintf("it is named like %s: its beginning may be damaged", withArticle(f.String()))
 	}
 	return o
 }
 
-// isText reports whether head is text in UTF-8, or in a code that extends ASCII and begins
-// with it.
+// isText reports whether head is text in UTF-8, or in a code that extends ASCII and begins with it.
 func isText(head []byte) bool {
 	other := func(r rune) bool { return r < ' ' && r != '\x1b' && (r < '\t' || r > '\r') }
 	ascii := bytes.IndexFunc(head[:min(len(head), 8)], func(r rune) bool { return r >= utf8.RuneSelf }) < 0

@@ -31,11 +31,11 @@ func TestFormatSchema(t *testing.T) {
 		} else {
 			about += ", "
 		}
-		if about += f.Word(); f == formats.MemProfRaw {
+		if about += f.Describe().Word; f == formats.MemProfRaw {
 			about += ", indexed" // heap profiles in indexed IRPGO profiles, a format of the other family
 		}
-		if !slices.Contains(words, f.Word()) {
-			words = append(words, f.Word())
+		if !slices.Contains(words, f.Describe().Word) {
+			words = append(words, f.Describe().Word)
 		}
 	}
 	file := filepath.Join(oracle.Root(t), "docs", "schema", "format.schema.json")

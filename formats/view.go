@@ -38,13 +38,11 @@ type ViewOptions struct {
 	// CoverageDetails adds to the coverage what pages show of it: the uses of macros, the
 	// instances of functions, and the test vectors of decisions.
 	CoverageDetails bool
-	// Inputs says how programs are opened, such as how large compressed ones may be. Its
-	// Recognize has no effect.
+	// Inputs says how programs are opened, such as how large compressed ones may be. Its Recognize has no effect.
 	Inputs inputs.Options
-	// Parts, if not nil, passes the profiles that were added up to this profile to read. With them, a
-	// function name that several programs use for different code gets the counts of each program. Parts
-	// may leave out profiles that cannot be read, and may reuse data once read returns. A profile of
-	// one program needs no Parts.
+	// Parts, if not nil, passes the profiles that were added up to this profile to read. With them, a function name
+	// that several programs use for different code gets the counts of each program. Parts may leave out profiles
+	// that cannot be read, and may reuse data once read returns. A profile of one program needs no Parts.
 	Parts func(read func(name string, data []byte)) error
 	// Mappings, if not nil, keeps the coverage mappings of the programs for further views.
 	Mappings *Mappings
@@ -96,7 +94,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	}
 	merged := m.Finish()
 	p := merged.Head
-	if p.MemProf.Empty() || merged.Contents().Functions > 0 {
+	if p.MemProf.Empty() || hasFunctions(merged) {
 		return ViewMerged(name, merged, r.Info, opt)
 	}
 	if err := opt.nameFunctions(p.MemProf); err != nil {
@@ -113,7 +111,7 @@ func viewIRPGO(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOptions) (profile.View, error) {
 	p := merged.Head
 	// Counters at the level of IR have no coverage mapping.
-	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && merged.Contents().Functions > 0 {
+	if opt.Coverage && len(opt.Programs) > 0 && !p.Variant.Has(irpgo.IRLevel) && hasFunctions(merged) {
 		return opt.viewCoverage(merged.Profile(), name, info)
 	}
 	if !p.MemProf.Empty() {
@@ -122,6 +120,11 @@ func ViewMerged(name string, merged *irpgo.Merged, info *irpgo.Info, opt ViewOpt
 		}
 	}
 	return merged.View(name, info), nil
+}
+
+func hasFunctions(m *irpgo.Merged) bool {
+	functions, _, _ := m.Contents()
+	return functions > 0
 }
 
 // nameFunctions adds names to a heap profile that identifies functions by hash.
@@ -234,8 +237,7 @@ func viewSample(name string, data []byte, _ Format, _ ViewOptions) (profile.View
 	return p.View(name), nil
 }
 
-// iprofSource returns a function that finds the sources of iprof methods in classes; nil
-// if classes is nil.
+// iprofSource returns a function that finds the sources of iprof methods in classes; nil if classes is nil.
 func iprofSource(classes *classfile.Index) func(iprof.MethodRef) (iprof.Source, bool) {
 	if classes == nil {
 		return nil

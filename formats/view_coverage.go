@@ -24,10 +24,9 @@ type coveredView struct {
 // Coverage returns the coverage for [coverage.Collect].
 func (v *coveredView) Coverage() *coverage.Coverage { return v.coverage }
 
-// Mappings keeps the coverage mappings of programs, so that the views of many profiles read each
-// program once. After the first view of a set of programs, the coverage of a view of the same programs
-// has only the source files in which something ran. The zero value is empty. It is not safe for
-// concurrent use.
+// Mappings keeps the coverage mappings of programs, so that the views of many profiles read each program once.
+// After the first view of a set of programs, the coverage of a view of the same programs has only the source files
+// in which something ran. The zero value is empty. It is not safe for concurrent use.
 type Mappings struct {
 	read         map[string][]*covmap.Mapping // by path
 	found        map[string]string            // paths in the folders, by build id; "" for none

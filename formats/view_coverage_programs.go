@@ -72,9 +72,8 @@ func splitFolders(programs []string) (files, folders []string, err error) {
 	return files, folders, nil
 }
 
-// mappedProgram returns the path of the first program with the build id and a coverage mapping,
-// which separate debug information lacks. If no program has a mapping, it returns the first one, and
-// "" if there is no program.
+// mappedProgram returns the path of the first program with the build id and a coverage mapping, which separate
+// debug information lacks. If no program has a mapping, it returns the first one, and "" if there is no program.
 func mappedProgram(programs *symbolize.Programs, id []byte) (path string, err error) {
 	for f, err := range programs.Find(id) {
 		if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// viewWithProgram returns the view of a profile with the sources in its program. If the
-// program is missing or has no debug information, it only warns; a program with other
-// functions is an error.
+// viewWithProgram returns the view of a profile with the sources in its program. If the program is missing or has
+// no debug information, it only warns; a program with other functions is an error.
 func (o *ViewOptions) viewWithProgram(p *mip.Profile, name string, info *mip.Info, buildID []byte) (profile.View, error) {
 	plain := mip.ViewOptions{Info: info, BuildID: buildID}
 	if len(o.Programs) == 0 {

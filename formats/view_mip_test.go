@@ -55,8 +55,7 @@ func notInstrumented(t *testing.T) string {
 	return filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
 }
 
-// The program adds files and lines, and the blocks that have no probe. Symbols
-// are the same throughout the view.
+// The program adds files and lines, and the blocks that have no probe. Symbols are the same throughout the view.
 func TestViewMIPWithProgram(t *testing.T) {
 	program, data := shapesMIP(t)
 	view := func(binaries ...string) (v profile.View, warnings []string) {
@@ -114,8 +113,7 @@ func TestViewMIPWithProgram(t *testing.T) {
 	}
 }
 
-// A program without debug information is worth a warning, one with other
-// functions an error.
+// A program without debug information is worth a warning, one with other functions an error.
 func TestViewMIPWithOtherProgram(t *testing.T) {
 	_, data := shapesMIP(t)
 	stripped := filepath.Join(t.TempDir(), "app")

@@ -46,8 +46,7 @@ func TestViewWarnings(t *testing.T) {
 	}
 }
 
-// TestViewBoth: a file with functions and a heap profile is shown as the former,
-// with the stacks of the latter.
+// TestViewBoth: a file with functions and a heap profile is shown as the former, with the stacks of the latter.
 func TestViewBoth(t *testing.T) {
 	p, err := irpgo.Read("f", oracle.ReadFile(t, "../testdata/irpgo/llvm22/merged.profdata"), irpgo.ReaderOptions{})
 	if err != nil {

@@ -13,13 +13,11 @@ const (
 	// maxAhead is how many files a Reader has the system read at the same time, so that
 	// what a device or a server takes to answer passes once for all of them.
 	maxAhead = 32
-	// aheadBytes is how much of each file is asked for. Of larger files the system reads
-	// the rest ahead by itself.
+	// aheadBytes is how much of each file is asked for. Of larger files the system reads the rest ahead by itself.
 	aheadBytes = 8 << 20
 )
 
-// took tells that reading so many bytes of a file took so long. It reports whether the
-// system had to wait for them.
+// took tells that reading so many bytes of a file took so long. It reports whether the system had to wait for them.
 func (r *Reader) took(d time.Duration, bytes int) (slow bool) {
 	wanted := r.wanted.Load()
 	if d > slowStart+slowPerMB*time.Duration(bytes>>20) {

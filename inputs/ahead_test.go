@@ -2,22 +2,20 @@ package inputs
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestReadAhead: files are read ahead as long as reading is slow, more and more of them, and
-// none if it is not.
+// TestReadAhead: files are read ahead as long as reading is slow, more and more of them, and none if it is not.
 func TestReadAhead(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for i := range 100 {
 		names = append(names, filepath.Join(dir, fmt.Sprint(i)))
-		if err := os.WriteFile(names[i], []byte("profile"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, names[i], []byte("profile"))
 	}
 	asked := 0
 	r := new(Reader)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/files/packing"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
@@ -247,7 +248,7 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 			s.opts.skip(member, notRegular)
 			continue
 		}
-		if why, yes := IsHidden(h.Name); yes {
+		if why, yes := atomicfile.IsHidden(h.Name); yes {
 			s.opts.skip(member, why)
 			continue
 		}
@@ -272,7 +273,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 			switch {
 			case err != nil && s.member:
 				// One such file does not end the archive. Its head tells its reader enough.
-				return &Data{name: name, bytes: bytes.Clone(head), origin: s.origin}, nil
+				return &Data{name: name, bytes: bytes.Clone(head), Program: s.origin.Program, BuildID: s.origin.BuildID}, nil
 			case err != nil:
 				return nil, err
 			}
@@ -296,7 +297,7 @@ func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error)
 		case refused != nil:
 			err = refused
 		case err == io.EOF:
-			return &Data{name: name, bytes: buf, origin: s.origin}, nil
+			return &Data{name: name, bytes: buf, Program: s.origin.Program, BuildID: s.origin.BuildID}, nil
 		case err != nil:
 			err = s.damaged(name, "", err)
 		}

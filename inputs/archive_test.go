@@ -52,16 +52,17 @@ func tarOf(files ...string) []byte {
 	return out.Bytes()
 }
 
-// list returns what an input of these bytes yields, as "name=contents", the
-// name without its path.
+// list returns what an input of these bytes yields, as "name=contents", the name without its path.
 func list(t testing.TB, contents []byte, opts Options) ([]string, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, string(contents))
-	in := Input{Name: name, opts: &opts}
-	var got []string
-	err := in.Each(nil, func(d *Data) error {
-		got = append(got, strings.TrimPrefix(d.Name(), name)+"="+string(d.Bytes()))
+	return contentsOf(Input{Name: name, opts: &opts}, nil)
+}
+
+func contentsOf(in Input, r *Reader) (got []string, err error) {
+	err = in.Each(r, func(d *Data) error {
+		got = append(got, strings.TrimPrefix(d.Name(), in.Name)+"="+string(d.Bytes()))
 		return nil
 	})
 	return got, err
@@ -103,12 +104,7 @@ func TestContainers(t *testing.T) {
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("got %.200q, %v\nwant %.200q", got, err, c.want)
 			}
-			in := Input{Name: "-", opts: &Options{Stdin: iotest{bytes.NewReader(c.in)}}}
-			got = nil
-			err = in.Each(nil, func(d *Data) error {
-				got = append(got, strings.TrimPrefix(d.Name(), "-")+"="+string(d.Bytes()))
-				return nil
-			})
+			got, err = contentsOf(Input{Name: "-", opts: &Options{Stdin: iotest{bytes.NewReader(c.in)}}}, nil)
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("from a stream: %.200q, %v", got, err)
 			}
@@ -170,8 +166,7 @@ func TestPacked(t *testing.T) {
 		oracle.WriteFile(t, name, b.Bytes())
 		got := ""
 		err := File(name, Options{}).Each(new(Reader), func(d *Data) error {
-			program, id := d.Packed()
-			got = program + " " + id
+			got = d.Program + " " + d.BuildID
 			return nil
 		})
 		if got != c.want || !errors.Is(err, c.class) {
@@ -198,9 +193,7 @@ func TestArchiveMembers(t *testing.T) {
 		{Typeflag: tar.TypeFifo, Name: "fifo"},
 		{Typeflag: tar.TypeChar, Name: "device"},
 	} {
-		if err := w.WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.WriteHeader(&h))
 	}
 	w.Close()
 	var skipped []string
@@ -213,7 +206,7 @@ func TestArchiveMembers(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	wantSkipped := []string{
-		"!dir/.profuse-x.tmp: " + temporary,
+		"!dir/.profuse-x.tmp: temporary file of an unfinished run",
 		"!hard: " + archiveLink, "!soft: " + archiveLink,
 		"!fifo: " + notRegular, "!device: " + notRegular,
 	}
@@ -264,8 +257,7 @@ func TestDamagedContainers(t *testing.T) {
 	}
 }
 
-// TestTruncatedEverywhere cuts an archive at every byte: never a panic, never
-// a member that is not whole.
+// TestTruncatedEverywhere cuts an archive at every byte: never a panic, never a member that is not whole.
 func TestTruncatedEverywhere(t *testing.T) {
 	whole := []string{"!a=" + strings.Repeat("1", 700), "!b.gz=22", "!c="}
 	files := tarOf("a", strings.Repeat("1", 700), "b.gz", string(gzipOf([]byte("22"))), "c", "")
@@ -273,12 +265,7 @@ func TestTruncatedEverywhere(t *testing.T) {
 	defer r.Close()
 	for name, b := range map[string][]byte{"tar": files, "gz": gzipOf(files), "zst": zstdOf(files)} {
 		for n := sniffLen; n < len(b); n++ {
-			in := Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(b[:n])}}
-			var got []string
-			err := in.Each(&r, func(d *Data) error {
-				got = append(got, d.Name()[1:]+"="+string(d.Bytes()))
-				return nil
-			})
+			got, err := contentsOf(Input{Name: "-", opts: &Options{Stdin: bytes.NewReader(b[:n])}}, &r)
 			if len(got) > len(whole) || !slices.Equal(got, whole[:len(got)]) {
 				t.Fatalf("%s cut at %d: %.100q", name, n, got)
 			}
@@ -357,9 +344,7 @@ func TestExpansionLimits(t *testing.T) {
 func TestAnnouncedSizes(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	if err := w.WriteHeader(&tar.Header{Name: "a", Size: 8 << 30, Mode: 0o644}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WriteHeader(&tar.Header{Name: "a", Size: 8 << 30, Mode: 0o644}))
 	for name, c := range map[string]struct {
 		in  []byte
 		max uint64

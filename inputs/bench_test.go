@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// BenchmarkEach reads files of several sizes, summing their words: with a
-// Reader and without.
+// BenchmarkEach reads files of several sizes, summing their words: with a Reader and without.
 func BenchmarkEach(b *testing.B) {
 	for _, c := range []struct{ files, size int }{
 		{5000, 0}, {5000, 4 << 10}, {2000, 64 << 10}, {500, 256 << 10}, {100, 1 << 20}, {100, 2 << 20}, {50, 4 << 20}, {8, 32 << 20},
@@ -17,14 +18,10 @@ func BenchmarkEach(b *testing.B) {
 		dir := b.TempDir()
 		contents := random(c.size)
 		for i := range c.files {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), contents, 0o666); err != nil {
-				b.Fatal(err)
-			}
+			oracle.WriteFile(b, filepath.Join(dir, fmt.Sprint(i)), contents)
 		}
 		ins, err := Expand([]string{dir}, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		var r Reader
 		for _, how := range []struct {
 			name string
@@ -38,9 +35,7 @@ func BenchmarkEach(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					for _, in := range ins {
-						if err := how.each(in); err != nil {
-							b.Fatal(err)
-						}
+						must(b, how.each(in))
 					}
 				}
 				b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*c.files), "µs/file")
@@ -67,9 +62,7 @@ func BenchmarkExpand(b *testing.B) {
 	var args []string
 	for i := range 5000 {
 		name := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			b.Fatal(err)
-		}
+		oracle.WriteFile(b, name, nil)
 		args = append(args, name)
 	}
 	for name, args := range map[string][]string{"folder": {dir}, "files": args} {

@@ -17,12 +17,10 @@ type version struct {
 }
 
 const (
-	// young is the age, in time since the last write, up to which a file that is open
-	// for writing is not finished. Later, its writer is taken for one that keeps it
-	// open, as a program with continuous counters ("%c") does.
+	// young is the age, in time since the last write, up to which a file that is open for writing is not finished.
+	// Later, its writer is taken for one that keeps it open, as a program with continuous counters ("%c") does.
 	young = 2 * time.Second
-	// tick is how long two writes may give a file the same time: the longest tick of
-	// the clock of Linux.
+	// tick is how long two writes may give a file the same time: the longest tick of the clock of Linux.
 	tick = 10 * time.Millisecond
 
 	// maxLocked is how long to wait for another process's lock.
@@ -50,9 +48,8 @@ func (r *Reader) isOld(v version) bool {
 	return v.modified < r.now-int64(young)
 }
 
-// settle prepares a regular file for reading: it waits while a process may be writing it,
-// as the package documentation says. start is when the first attempt to read the file
-// began to wait; 0 if none did.
+// settle prepares a regular file for reading: it waits while a process may be writing it, as the package
+// documentation says. start is when the first attempt to read the file began to wait; 0 if none did.
 func (f *file) settle(start *time.Time) error {
 	locks := false // its writers lock it
 	if start.IsZero() {
@@ -104,8 +101,7 @@ func changedError(name string) error { return &fs.PathError{Op: "read", Path: na
 type comparison bool
 
 const (
-	// contents ignores ctime: a file that is renamed, linked or unlinked meanwhile
-	// has the same contents.
+	// contents ignores ctime: a file that is renamed, linked or unlinked meanwhile has the same contents.
 	contents comparison = false
 	// everything is for a file that can be read again if need be.
 	everything comparison = true
@@ -125,8 +121,7 @@ func (f *file) unchanged(what comparison) error {
 	return nil
 }
 
-// shrunk returns the error for a file of had bytes when it was opened that has
-// fewer now.
+// shrunk returns the error for a file of had bytes when it was opened that has fewer now.
 func shrunk(name string, has, had int64) error {
 	return flaw.At("", has).InFile(name).Field("size of the file, which changed while it was read,").
 		Gotf("%d bytes", has).Wantf("the %d it had", had).Because(cutShort{})

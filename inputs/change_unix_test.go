@@ -134,22 +134,17 @@ func TestRestlessWriter(t *testing.T) {
 	}
 }
 
-// TestTick: a file that was just written is not read before its time tells of the next
-// write.
+// TestTick: a file that was just written is not read before its time tells of the next write.
 func TestTick(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, "1")
 	f, err := openFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.close()
 	for _, age := range []time.Duration{-20 * time.Millisecond, 0, tick / 2, 2 * tick, young / 2, young, -2 * young} {
 		start := time.Now()
 		modified := start.Add(-age)
-		if err := os.Chtimes(name, modified, modified); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(name, modified, modified))
 		if f.version, err = f.versionNow(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// TestContainerErrors: what is wrong with a container is told in its words, with
-// the layer that it is in.
+// TestContainerErrors: what is wrong with a container is told in its words, with the layer that it is in.
 func TestContainerErrors(t *testing.T) {
 	gz := gzipOf(random(5000))
 	dictionary := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x21, 0x07, 0x00, 0x01, 0x00, 0x00} // one block, of dictionary 7

@@ -7,37 +7,31 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/profuse-pgo/profuse/internal/files/packing"
 )
 
 // Data is the uncompressed contents of one file or archive member.
 type Data struct {
-	name   string
-	bytes  []byte // a buffer of the Reader
-	origin packing.Origin
+	// Program identifies the program of the profile, and BuildID is its build id in hexadecimal, as a pack says; ""
+	// where it does not say.
+	Program, BuildID string
+
+	name  string
+	bytes []byte // a buffer of the Reader
 }
 
-// Name returns the path of the file; for a member of an archive
-// "archive.tar!member".
+// Name returns the path of the file; for a member of an archive "archive.tar!member".
 func (d *Data) Name() string { return d.name }
 
 // Bytes returns the contents, which may be empty. They must not be written to,
 // and are valid until the function that got the Data returns.
 func (d *Data) Bytes() []byte { return d.bytes }
 
-// Packed returns what a pack says about a profile in it: what identifies its program, and
-// the build id in hexadecimal; "" where it does not say.
-func (d *Data) Packed() (program, buildID string) { return d.origin.Program, d.origin.BuildID }
-
-// A Reader holds buffers and decompressors that one goroutine reuses from input
-// to input. The zero value is ready.
+// A Reader holds buffers and decompressors that one goroutine reuses from input to input. The zero value is ready.
 type Reader struct {
-	// Ahead, if not nil, returns an input that will be opened soon, another one with each
-	// call, and false if there is none now. The Reader calls it where reading waits for a
-	// device or a server, and has the system read that file into its cache. How many files
-	// at the same time follows from how long reading takes: none, as long as the files are
-	// in the cache; twice as many each time that a file was not.
+	// Ahead, if not nil, returns an input that will be opened soon, another one with each call, and false if there
+	// is none now. The Reader calls it where reading waits for a device or a server, and has the system read that
+	// file into its cache. How many files at the same time follows from how long reading takes: none, as long as
+	// the files are in the cache; twice as many each time that a file was not.
 	Ahead           func() (Input, bool)
 	wanted, running atomic.Int32 // files to be read ahead at the same time
 
@@ -51,8 +45,7 @@ type Reader struct {
 const (
 	// keepBuffer is the largest buffer that a Reader keeps.
 	keepBuffer = 64 << 20
-	// keepSpares is how many buffers, streams and decompressors of each kind a
-	// Reader keeps.
+	// keepSpares is how many buffers, streams and decompressors of each kind a Reader keeps.
 	keepSpares = 4
 	// streamBuffer is the size in bytes of one read from a stream.
 	streamBuffer = 64 << 10
@@ -69,8 +62,7 @@ func (r *Reader) Close() {
 	r.buffers, r.streams, r.gzips, r.zstds = nil, nil, nil, nil
 }
 
-// takeBuffer returns an empty buffer, the largest there is, of at least size
-// bytes of capacity.
+// takeBuffer returns an empty buffer, the largest there is, of at least size bytes of capacity.
 func (r *Reader) takeBuffer(size int) []byte {
 	best := -1
 	for i, b := range r.buffers {
@@ -138,8 +130,7 @@ func (r *Reader) giveGzip(z *gzip.Reader) {
 	}
 }
 
-// maxZstdWindow is the largest window, in bytes, that the zstd command decodes by
-// default (--long=27).
+// maxZstdWindow is the largest window, in bytes, that the zstd command decodes by default (--long=27).
 const maxZstdWindow = 128 << 20
 
 func (r *Reader) takeZstd(src io.Reader) (*zstd.Decoder, error) {

@@ -1,10 +1,9 @@
 // Package inputs opens the files that profiles come in: it finds them,
 // decompresses them, and takes them out of archives.
 //
-// [Expand] turns the names of files and folders, patterns and "-" for standard
-// input into a list of [Input]. [Input.Each] yields the bytes of an input: one
-// [Data] for a file, compressed with gzip or zstd or not, and one for every
-// member of a tar archive.
+// [Expand] turns the names of files and folders, patterns and "-" for standard input into a list of [Input].
+// [Input.Each] yields the bytes of an input: one [Data] for a file, compressed with gzip or zstd or not, and one
+// for every member of a tar archive.
 //
 //	ins, err := inputs.Expand(args, inputs.Options{})
 //	…
@@ -18,10 +17,9 @@
 //
 // # Reading
 //
-// Files are read, not mapped: what another process does to a file cannot change the bytes
-// of a [Data]. A [Reader] reuses its buffers. Buffers of 1 MiB and more lie outside of Go's
-// heap, so a profile takes as much memory as its file. Package internal/object maps
-// programs.
+// Files are read, not mapped: what another process does to a file cannot change the bytes of a [Data]. A [Reader]
+// reuses its buffers. Buffers of 1 MiB and more lie outside of Go's heap, so a profile takes as much memory as its
+// file. Package internal/object maps programs.
 //
 // # Files that are being written
 //
@@ -42,19 +40,17 @@
 // says that the file changed while it was read. Its class is [profile.Unreadable], or
 // [profile.ErrTruncated] if the file is shorter now.
 //
-// Older files are not locked; they cost only the second look at their times.
-// Files on other machines are never locked, because a request for a lock may block. The package does
-// not notice writes through a mapping (a program with continuous counters, "%c", whose
-// profile changes all the time), a writer that sets mtime and ctime back, and a writer that
-// does not lock the file, cannot be seen to have it open, and pauses between two writes.
-// Times of FAT and exFAT, which are multiples of 2 s and 10 ms, hide a write within such an
-// interval: nobody keeps the pool of a running program on such a disk.
+// Older files are not locked; they cost only the second look at their times. Files on other machines are never
+// locked, because a request for a lock may block. The package does not notice writes through a mapping (a program
+// with continuous counters, "%c", whose profile changes all the time), a writer that sets mtime and ctime back, and
+// a writer that does not lock the file, cannot be seen to have it open, and pauses between two writes. Times of FAT
+// and exFAT, which are multiples of 2 s and 10 ms, hide a write within such an interval: nobody keeps the pool of a
+// running program on such a disk.
 //
 // # Hostile input
 //
-// The size of a compressed file or a pipe is unknown until it is read. Memory grows
-// only as bytes arrive, for one profile at a time. Without [Options.MaxSize] the limits
-// are
+// The size of a compressed file or a pipe is unknown until it is read. Memory grows only as bytes arrive, for one
+// profile at a time. Without [Options.MaxSize] the limits are
 //
 //   - 16 GiB, half of the memory limit of the process ([debug.SetMemoryLimit]), and what
 //     [Options.Recognize] says about the format, whichever is least;

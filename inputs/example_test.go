@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// Read every profile that a command line names, here one on standard input that
-// is compressed.
+// Read every profile that a command line names, here one on standard input that is compressed.
 func Example() {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

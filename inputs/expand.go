@@ -12,14 +12,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// Options modify [Expand] and what its inputs do. The zero value is what
-// profuse's own commands use.
+// Options modify [Expand] and what its inputs do. The zero value is what profuse's own commands use.
 type Options struct {
 	// Stdin is read for "-"; nil means [os.Stdin].
 	Stdin io.Reader
 
-	// NoGlob takes every argument literally, as LLVM's tools do on unix, and looks
-	// for no checksums.
+	// NoGlob takes every argument literally, as LLVM's tools do on unix, and looks for no checksums.
 	NoGlob bool
 
 	// MaxSize is the largest size in bytes, uncompressed, of a file that is
@@ -52,19 +50,15 @@ type Options struct {
 	limits *limits // for tests; nil for the default ones
 }
 
-// The reasons for skipping a file.
+// The reasons for skipping a file, beside the reasons of [atomicfile.IsHidden].
 const (
-	dotted       = "its name begins with a dot" // not told
-	temporary    = "temporary file of an unfinished run"
-	checksum     = "checksum of another file"
 	notRegular   = "not a regular file"
 	linkedFolder = "symbolic link to a folder"
 	danglingLink = "symbolic link to nothing"
 	archiveLink  = "link inside an archive"
 )
 
-// An Input is one place that profiles come from: a file, an archive of files,
-// or standard input.
+// An Input is one place that profiles come from: a file, an archive of files, or standard input.
 type Input struct {
 	// Name is the path, or "-", for messages.
 	Name string
@@ -109,12 +103,10 @@ const Stdin = "-"
 
 // Expand turns command line arguments into inputs of weight 1.
 //
-// "-" is standard input; its first reader reads it to the end. A folder stands for
-// the regular files in it and below it, ordered bytewise by path. An argument that
-// names no file and contains any of *?[ is a pattern of [filepath.Match]; it stands
-// for the files that match, in the same order, and folders among them are walked.
-// Everything else is taken in the order given, as often as it is given: a profile
-// named twice counts twice.
+// "-" is standard input; its first reader reads it to the end. A folder stands for the regular files in it and
+// below it, ordered bytewise by path. An argument that names no file and contains any of *?[ is a pattern of
+// [filepath.Match]; it stands for the files that match, in the same order, and folders among them are walked.
+// Everything else is taken in the order given, as often as it is given: a profile named twice counts twice.
 //
 // Expand skips the temporary files of unfinished runs, and checksums (.sha256), in
 // folders, patterns and archives, and files and folders whose name begins with a dot in folders and
@@ -150,37 +142,9 @@ func Expand(args []string, opts Options) ([]Input, error) {
 
 // skip reports a skipped file to the caller of Expand.
 func (o *Options) skip(name string, why string) {
-	if o.Skipped != nil && why != dotted {
+	if o.Skipped != nil && why != atomicfile.Dotted {
 		o.Skipped(name, why)
 	}
-}
-
-// hidden reports whether Expand skips a file or folder of this base name in folders
-// and archives, and why.
-func hidden(base string) (why string, yes bool) {
-	switch {
-	case atomicfile.IsTemp(base):
-		return temporary, true
-	case atomicfile.IsChecksum(base):
-		return checksum, true
-	case strings.HasPrefix(base, "."):
-		return dotted, true
-	}
-	return "", false
-}
-
-// IsHidden reports whether Expand skips a path with slashes in folders and archives, and why: a member of a hidden folder is
-// hidden, too.
-func IsHidden(name string) (why string, yes bool) {
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "." || part == ".." {
-			continue
-		}
-		if why, yes := hidden(part); yes {
-			return why, true
-		}
-	}
-	return "", false
 }
 
 // A walker collects the files that arguments stand for.
@@ -198,7 +162,7 @@ func (w *walker) remotes(arg string) (ok bool, err error) {
 	}
 	list, ok, err := w.opts.Remotes(arg)
 	for _, r := range list {
-		if why, yes := IsHidden(r.Path); yes && len(list) > 1 {
+		if why, yes := atomicfile.IsHidden(r.Path); yes && len(list) > 1 {
 			w.opts.skip(r.Name, why)
 			continue
 		}
@@ -226,7 +190,7 @@ func (w *walker) argument(arg string) error {
 	}
 	slices.Sort(matches)
 	for _, name := range matches {
-		if why, yes := hidden(filepath.Base(name)); yes && why != dotted {
+		if why, yes := atomicfile.IsHiddenBase(filepath.Base(name)); yes && why != atomicfile.Dotted {
 			w.opts.skip(name, why)
 			continue
 		}
@@ -277,7 +241,7 @@ func (w *walker) folder(name string) error {
 // type, so regular files cost no system call.
 func (w *walker) entry(prefix string, entry fs.DirEntry) error {
 	name := prefix + entry.Name()
-	if why, yes := hidden(entry.Name()); yes {
+	if why, yes := atomicfile.IsHiddenBase(entry.Name()); yes {
 		w.opts.skip(name, why)
 		return nil
 	}

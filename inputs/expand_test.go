@@ -11,16 +11,20 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func write(t testing.TB, name, contents string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(contents), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	oracle.WriteFile(t, name, []byte(contents))
 }
 
 // tree makes a folder with everything in it that a walk may meet, and changes
@@ -34,9 +38,7 @@ func tree(t *testing.T) (links bool) {
 		write(t, filepath.FromSlash(name), name)
 	}
 	write(t, "d/a-dir/file", "") // between a and a.x, and before a/ would be
-	if err := os.Mkdir("empty", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir("empty", 0o777))
 	for link, to := range map[string]string{
 		"d/lfile": "../e/f", "d/ldir": "../e", "d/loop": ".", "e/sub/up": "../../d", "d/dangling": "nowhere",
 	} {
@@ -65,9 +67,7 @@ func TestExpand(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	abs, err := filepath.Abs("d/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const d = "d/a d/a-dir/file d/a.x/y d/a.x/z d/b d/c d/lfile"
 	for _, c := range []struct {
 		args string
@@ -139,7 +139,7 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 		"d/dangling: " + danglingLink,
 		"d/ldir: " + linkedFolder,
 		"d/loop: " + linkedFolder,
-		"d/sub/.profuse-x.tmp: " + temporary,
+		"d/sub/.profuse-x.tmp: temporary file of an unfinished run",
 	}
 	var got []string
 	opts := Options{Skipped: func(name string, why string) {
@@ -157,9 +157,7 @@ func TestExpandTellsWhatItSkips(t *testing.T) {
 func TestExpandSkipsUnfinishedOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f, err := atomicfile.Create("out", atomicfile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	write(t, "in", "")
 	for _, arg := range []string{".", "*", ".*"} {

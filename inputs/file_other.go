@@ -46,8 +46,7 @@ func (f *file) versionNow() (version, error) {
 	return versionOf(info), nil
 }
 
-// There are no locks. On Windows, LLVM's runtime opens a file for itself alone while it
-// writes it.
+// There are no locks. On Windows, LLVM's runtime opens a file for itself alone while it writes it.
 func (f *file) share() (busy bool) { return false }
 func (f *file) unshare()           {}
 func (f *file) hasWriter() bool    { return false }

@@ -105,9 +105,8 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// largeBuffer is the size in bytes from which a buffer lies outside of Go's heap. There
-// it does not let the garbage collector wait for as much garbage again, and the system
-// has the memory back as soon as the buffer is freed.
+// largeBuffer is the size in bytes from which a buffer lies outside of Go's heap. There it does not let the garbage
+// collector wait for as much garbage again, and the system has the memory back as soon as the buffer is freed.
 const largeBuffer = 1 << 20
 
 // allocate returns an empty buffer.

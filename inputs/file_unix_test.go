@@ -19,13 +19,9 @@ func TestReadTruncatedFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "in")
 	write(t, name, strings.Repeat("x", 1000))
 	f, err := openFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.close()
-	if err := os.Truncate(name, 400); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(name, 400))
 	s := &source{name: name, r: new(Reader), opts: &Options{}}
 	_, err = s.readFile(f)
 	if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) || !errors.Is(err, profile.ErrTruncated) || fe.Offset != 400 {
@@ -36,9 +32,7 @@ func TestReadTruncatedFile(t *testing.T) {
 func TestFIFOAndDevices(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(fifo, 0o600))
 	// Named it is an input; found in a folder it is not.
 	if ins, err := Expand([]string{dir}, Options{}); err != nil || len(ins) != 0 {
 		t.Errorf("in a folder: %v, %v", ins, err)
@@ -63,8 +57,7 @@ func TestFIFOAndDevices(t *testing.T) {
 	}
 }
 
-// TestDescriptorsAreClosed opens everything that can be opened, in every way
-// that can fail, and counts.
+// TestDescriptorsAreClosed opens everything that can be opened, in every way that can fail, and counts.
 func TestDescriptorsAreClosed(t *testing.T) {
 	count := func() int {
 		entries, err := os.ReadDir("/dev/fd")
@@ -83,9 +76,7 @@ func TestDescriptorsAreClosed(t *testing.T) {
 		write(t, filepath.Join(dir, name), string(b))
 	}
 	ins, err := Expand([]string{dir}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ins = append(ins, File(dir, Options{}), File(filepath.Join(dir, "missing"), Options{}))
 	before := count()
 	var r Reader

@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"io"
 	"os"
+
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
 const (
@@ -14,9 +16,8 @@ const (
 	maxUnpacked = 1 << 20
 )
 
-// Heads calls fn with the first 4 KiB of the file. If unpack is set and the file is
-// compressed or an archive, it calls fn for each file in the first MiB of it, until fn
-// returns false. Errors end it without a word.
+// Heads calls fn with the first 4 KiB of the file. If unpack is set and the file is compressed or an archive, it
+// calls fn for each file in the first MiB of it, until fn returns false. Errors end it without a word.
 func (in Input) Heads(unpack bool, fn func(head []byte) (more bool)) {
 	local, release, err := in.local()
 	if err != nil {
@@ -71,7 +72,7 @@ func (h *heads) stream(src io.Reader, depth int) (more bool) {
 		if err != nil {
 			return false
 		}
-		if _, hidden := IsHidden(member.Name); hidden || member.Typeflag != tar.TypeReg {
+		if _, hidden := atomicfile.IsHidden(member.Name); hidden || member.Typeflag != tar.TypeReg {
 			continue
 		}
 		if !h.stream(t, depth+1) {

@@ -1,11 +1,12 @@
 package inputs
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestHeads: what files and archives begin with, as far as their first MiB has it.
@@ -30,9 +31,7 @@ func TestHeads(t *testing.T) {
 		"too deep":           {gzipOf(gzipOf(gzipOf(gzipOf(gzipOf([]byte("x")))))), nil},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, c.data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, c.data)
 		var got []string
 		File(path, Options{}).Heads(true, func(head []byte) bool {
 			got = append(got, string(head))

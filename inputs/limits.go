@@ -18,12 +18,10 @@ type limits struct {
 	// maxSize is the most bytes of one file, member or stream.
 	maxSize int64
 
-	// maxRatio is how many times larger than all compressed bytes read so far a file
-	// or member of more than free bytes may be. Up to free bytes anything goes, for
-	// good archives are dense: of a thousand profiles of one program the second to
-	// last are mostly copies of the one before. One profile alone, half of it hashes,
-	// addresses and names, rarely reaches 10. MemProf's access histograms are the
-	// exception: 120 was seen.
+	// maxRatio is how many times larger than all compressed bytes read so far a file or member of more than free
+	// bytes may be. Up to free bytes anything goes, for good archives are dense: of a thousand profiles of one
+	// program the second to last are mostly copies of the one before. One profile alone, half of it hashes,
+	// addresses and names, rarely reaches 10. MemProf's access histograms are the exception: 120 was seen.
 	maxRatio, free int64
 
 	// total is how many bytes all members of a compressed archive may have together,
@@ -54,8 +52,7 @@ const (
 	maxInt      = int64(^uint(0) >> 1)
 )
 
-// streamLimits returns the limits for a stream that may have recognized bytes, 0 if that is
-// not known.
+// streamLimits returns the limits for a stream that may have recognized bytes, 0 if that is not known.
 func (o *Options) streamLimits(recognized int64) limits {
 	l := defaultLimits
 	if o.limits != nil {
@@ -77,9 +74,8 @@ func (o *Options) streamLimits(recognized int64) limits {
 	return l
 }
 
-// grow returns the capacity of the next buffer for a stream that has filled one of size
-// bytes: twice as much, or one byte more than is allowed now, which shows whether it is
-// exceeded.
+// grow returns the capacity of the next buffer for a stream that has filled one of size bytes: twice as much, or
+// one byte more than is allowed now, which shows whether it is exceeded.
 func (l *limits) grow(size, packed int64) int64 {
 	allowed := l.maxSize
 	if packed > 0 {
@@ -116,8 +112,7 @@ func (l *limits) unless() string {
 	return ", unless " + l.option + " allows more"
 }
 
-// A boundedStream fails once more bytes were read than at most free, or ratio times the
-// compressed ones.
+// A boundedStream fails once more bytes were read than at most free, or ratio times the compressed ones.
 type boundedStream struct {
 	s           *source
 	name        string
@@ -137,8 +132,7 @@ func (b *boundedStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// trailingZeros returns how many zeros b ends with, if the bytes before it ended with
-// before zeros.
+// trailingZeros returns how many zeros b ends with, if the bytes before it ended with before zeros.
 func trailingZeros(b []byte, before int64) int64 {
 	if len(b) == 0 || b[len(b)-1] != 0 {
 		return before * int64(1-min(len(b), 1))

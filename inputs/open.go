@@ -14,10 +14,9 @@ import (
 // it is read: a container of that size is decompressed while it is read.
 const streamFrom = 1 << 20
 
-// Each calls fn with the contents of the input: once for a file, also if it is
-// compressed; for a tar archive once for every regular file in it, in the
-// order of the archive. An empty file is yielded as such; an archive without files is an
-// error of class [profile.ErrEmpty].
+// Each calls fn with the contents of the input: once for a file, also if it is compressed; for a tar archive once
+// for every regular file in it, in the order of the archive. An empty file is yielded as such; an archive without
+// files is an error of class [profile.ErrEmpty].
 //
 // Each stops at the first error of fn and returns it. An error of Each's own ends the
 // input: of a damaged archive, members before the damage have been yielded. A file that

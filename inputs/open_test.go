@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// random returns n bytes that no container begins with and that do not
-// compress.
+// random returns n bytes that no container begins with and that do not compress.
 func random(n int) []byte {
 	b := make([]byte, n)
 	chacha := rand.NewChaCha8([32]byte{1})
@@ -52,13 +52,9 @@ func TestFiles(t *testing.T) {
 	for _, size := range sizes {
 		want := random(size)
 		name := filepath.Join(dir, "in")
-		if err := os.WriteFile(name, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, want)
 		old := time.Now().Add(-2 * young)
-		if err := os.Chtimes(name, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(name, old, old))
 		d, err := one(File(name, Options{}))
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
@@ -123,18 +119,14 @@ func TestReaderIsReused(t *testing.T) {
 	var ins []Input
 	for _, size := range []int{100, 5000, 300_000} {
 		name := filepath.Join(dir, string(rune('a'+len(ins))))
-		if err := os.WriteFile(name, random(size), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, random(size))
 		ins = append(ins, File(name, Options{}))
 	}
 	var r Reader
 	defer r.Close()
 	pass := func() {
 		for _, in := range ins {
-			if err := in.Each(&r, func(*Data) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, in.Each(&r, func(*Data) error { return nil }))
 		}
 	}
 	pass()
@@ -168,9 +160,7 @@ func TestReaderIsReused(t *testing.T) {
 		}
 		return err
 	}
-	if err := ins[0].Each(&r, again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ins[0].Each(&r, again))
 	if len(r.buffers) > keepSpares {
 		t.Errorf("%d buffers kept", len(r.buffers))
 	}
@@ -181,13 +171,9 @@ func TestStdin(t *testing.T) {
 		want := random(size)
 		for what, stream := range map[string][]byte{"plain": want, "gzip": gzipOf(want), "zstd": zstdOf(want)} {
 			ins, err := Expand([]string{"-", "-"}, Options{Stdin: iotest{bytes.NewReader(stream)}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			d, err := one(ins[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d.Name() != "-" || !bytes.Equal(d.Bytes(), want) {
 				t.Errorf("%s, %d bytes: got %d of %s", what, size, len(d.Bytes()), d.Name())
 			}
@@ -227,9 +213,7 @@ func TestWorkers(t *testing.T) {
 		want[name], want[name+"!m"] = b, b
 	}
 	ins, err := Expand([]string{dir}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -253,8 +237,7 @@ func TestWorkers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestRecognize: what begins like no known format is not read further, and does not end
-// an archive.
+// TestRecognize: what begins like no known format is not read further, and does not end an archive.
 func TestRecognize(t *testing.T) {
 	known := append([]byte("known"), make([]byte, 2*headLen)...)
 	unknown := make([]byte, 2*headLen)

@@ -10,9 +10,8 @@ import (
 // maxLost limits how many lost functions an Accounts remembers.
 const maxLost = 1 << 20
 
-// Accounts totals the accounts of a merge. The zero value counts no profile.
-// Several goroutines may call Add and MayBeLost; call the other methods only
-// after these have returned.
+// Accounts totals the accounts of a merge. The zero value counts no profile. Several goroutines may call Add and
+// MayBeLost; call the other methods only after these have returned.
 type Accounts struct {
 	mu        sync.Mutex
 	used      int
@@ -40,9 +39,8 @@ func (a *Accounts) Add(p *Account) {
 	}
 }
 
-// MayBeLost records a function of a profile that was left out. The function is
-// lost unless [Accounts.Found] finds it in the sum. MayBeLost returns false once
-// it cannot remember more functions.
+// MayBeLost records a function of a profile that was left out. The function is lost unless [Accounts.Found] finds
+// it in the sum. MayBeLost returns false once it cannot remember more functions.
 func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,8 +54,7 @@ func (a *Accounts) MayBeLost(ref uint64, name string) bool {
 	return false
 }
 
-// Found counts the functions of the sum. Functions with the given references are not
-// lost.
+// Found counts the functions of the sum. Functions with the given references are not lost.
 func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	a.functions += functions
 	if len(a.lost) == 0 {
@@ -68,8 +65,7 @@ func (a *Accounts) Found(functions int, refs iter.Seq[uint64]) {
 	}
 }
 
-// Lost returns the names of the lost functions by reference. An unknown name is
-// "".
+// Lost returns the names of the lost functions by reference. An unknown name is "".
 func (a *Accounts) Lost() map[uint64]string { return a.lost }
 
 // Loss returns the totals.

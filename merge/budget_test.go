@@ -20,9 +20,7 @@ func TestLimit(t *testing.T) {
 		{"100%", 7, 7, true},
 	} {
 		var l Limit
-		if err := l.Set(test.text); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Set(test.text))
 		if got := l.allows(test.lost, test.all); got != test.want {
 			t.Errorf("%s: %d of %d: %v", test.text, test.lost, test.all, got)
 		}

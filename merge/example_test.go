@@ -25,7 +25,7 @@ func Example() {
 			if err != nil {
 				return nil, err // it is left out
 			}
-			added, err := fork.AddAt(p.Place, uint64(p.Place), r, p.Weight)
+			added, err := fork.AddAt(p.Index, uint64(p.Index), r, p.Weight)
 			return &merge.Contribution{Functions: added.Records}, err // an error now ends the run
 		})
 	}

@@ -9,31 +9,27 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// Options configures [Run]. The zero value suits sums that do not depend on the
-// order of the profiles.
+// Options configures [Run]. The zero value suits sums that do not depend on the order of the profiles.
 type Options struct {
-	// Ordered sets Profile.Place to the profile's index in the order of the
-	// inputs, whatever the number of workers.
+	// Ordered sets Profile.Index to the profile's index in the order of the inputs, whatever the number of workers.
 	Ordered bool
-	// Places returns how many places a profile takes, which is the sum of several; nil
-	// means that each takes one.
-	Places func(data []byte) int
-	// Only selects the members of the inputs to add; nil selects all. A plain
-	// file has one member, 0.
+	// NumInputs returns how many inputs a partial sum stands for; nil means 1 each.
+	NumInputs func(data []byte) int
+	// Only selects the members of the inputs to add; nil selects all. A plain file has one member, 0.
 	Only func(input, member int) bool
-	// Ended, if not nil, receives the account of each profile. Several
-	// goroutines call it, in no particular order.
+	// Ended, if not nil, receives the account of each profile. Several goroutines call it, in no particular order.
 	Ended func(*Account)
-	// InputEnded, if not nil, receives the number of profiles in an input,
-	// after all of them have ended or been handed to a worker.
+	// InputEnded, if not nil, receives the number of profiles in an input, after all have ended or been handed to a worker.
 	InputEnded func(input, profiles int)
 }
 
-// Run adds up the profiles of all inputs, with one worker for each adder. After
-// an error there is no sum to use: ctx is done, or an input changed while an
-// adder read it. Once ctx is done Run returns even if a worker is blocked on an
-// input that never arrives.
+// Run adds up the profiles of all inputs, with one worker for each adder. After an error there is no sum to use:
+// ctx is done, or an input changed while an adder read it. Once ctx is done Run returns even if a worker is blocked
+// on an input that never arrives.
 func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) error {
+	if opt.NumInputs == nil {
+		opt.NumInputs = func([]byte) int { return 1 }
+	}
 	p := &pool{
 		inputs: ins, Options: opt,
 		first: make(map[int]chan int), done: make(chan struct{}), offers: make(chan *worker),
@@ -41,7 +37,7 @@ func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) e
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
 	p.unread.Store(int64(len(ins)))
-	p.pass(0, 0)
+	p.passIndex(0, 0)
 	if len(ins) == 0 {
 		return context.Cause(p.ctx)
 	}
@@ -65,12 +61,10 @@ func Run(ctx context.Context, ins []inputs.Input, adders []Adder, opt Options) e
 
 // A pool is the state of one [Run].
 //
-// Workers take the inputs in order. When no input is left, a worker takes
-// members of an archive that another worker is reading. With Options.Ordered
-// every profile needs its index among all profiles. A file holds one profile, but
-// the profiles of an archive are known only when it has been read to its end.
-// Each input therefore passes the index of the next input's first profile on,
-// and a worker that waits for an index takes members meanwhile.
+// Workers take the inputs in order. When no input is left, a worker takes members of an archive that another worker
+// is reading. With Options.Ordered every profile needs its index among all profiles. A file holds one profile, but
+// the profiles of an archive are known only when it has been read to its end. Each input therefore passes the index
+// of the next input's first profile on, and a worker that waits for an index takes members meanwhile.
 type pool struct {
 	Options
 	ctx    context.Context
@@ -83,7 +77,7 @@ type pool struct {
 	offers chan *worker
 
 	mu        sync.Mutex
-	first     map[int]chan int // delivers the place of an input's first profile, by input
+	first     map[int]chan int // delivers the index of an input's first profile, by input
 	readAhead int              // the first input that [pool.ahead] has not returned
 }
 
@@ -112,15 +106,15 @@ type worker struct {
 	copied []byte // a member that another worker read
 }
 
-// pass announces the place of an input's first profile.
-func (p *pool) pass(input, place int) {
+// passIndex announces the index of an input's first profile.
+func (p *pool) passIndex(input, index int) {
 	if p.Ordered && input < len(p.inputs) {
-		p.place(input) <- place
+		p.firstIndex(input) <- index
 	}
 }
 
-// place returns the channel that delivers the place of an input's first profile.
-func (p *pool) place(input int) chan int {
+// firstIndex returns the channel that delivers the index of an input's first profile.
+func (p *pool) firstIndex(input int) chan int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.first[input]
@@ -133,14 +127,6 @@ func (p *pool) place(input int) chan int {
 
 func (p *pool) wants(input, member int) bool { return p.Only == nil || p.Only(input, member) }
 
-// places returns how many places a profile takes.
-func (p *pool) places(data []byte) int {
-	if p.Places == nil {
-		return 1
-	}
-	return p.Places(data)
-}
-
 func (w *worker) run() {
 	defer w.reader.Close()
 	for w.ctx.Err() == nil {
@@ -148,7 +134,7 @@ func (w *worker) run() {
 		if i >= len(w.inputs) {
 			break
 		}
-		w.read(i)
+		w.readInput(i)
 		if w.unread.Add(-1) == 0 {
 			close(w.done)
 		}
@@ -160,60 +146,61 @@ func (w *worker) run() {
 		case <-w.ctx.Done():
 			return
 		case w.offers <- w:
-			w.add(<-w.inbox)
+			w.addProfile(<-w.inbox)
 		}
 	}
 }
 
-// await waits for the place of an input's first profile. Meanwhile the worker
-// takes members of an earlier archive.
-func (w *worker) await(input int) (int, error) {
+// awaitIndex waits for the index of an input's first profile. Meanwhile the worker takes members of an earlier archive.
+func (w *worker) awaitIndex(input int) (int, error) {
 	if !w.Ordered {
 		return 0, nil
 	}
-	arrives := w.place(input)
+	arrives := w.firstIndex(input)
 	for {
 		select {
-		case place := <-arrives:
+		case index := <-arrives:
 			w.mu.Lock()
 			delete(w.first, input)
 			w.mu.Unlock()
-			return place, nil
+			return index, nil
 		case <-w.ctx.Done():
 			return 0, context.Cause(w.ctx)
 		case w.offers <- w:
-			w.add(<-w.inbox)
+			w.addProfile(<-w.inbox)
 		}
 	}
 }
 
-// read adds the profiles of one input.
-func (w *worker) read(input int) {
+// readInput adds the profiles of one input.
+func (w *worker) readInput(input int) {
 	in := w.inputs[input]
 	const unknown = -1
-	place, seen, members := unknown, 0, 0
+	index, seen, members := unknown, 0, 0
 	var plain *Profile // the input is one file, not an archive
 	err := in.Each(&w.reader, func(d *inputs.Data) error {
 		if seen++; !w.wants(input, seen-1) {
 			return nil
 		}
-		if place == unknown {
+		if index == unknown {
 			var err error
-			if place, err = w.await(input); err != nil {
+			if index, err = w.awaitIndex(input); err != nil {
 				return err
 			}
 		}
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		p := &Profile{Name: d.Name(), Data: d.Bytes(), Weight: max(in.Weight, 1), Input: input, Member: members, Number: seen - 1, Place: place}
-		_, p.BuildID = d.Packed()
-		place += w.places(p.Data)
+		p := &Profile{
+			Name: d.Name(), BuildID: d.BuildID, Data: d.Bytes(), Weight: max(in.Weight, 1),
+			Input: input, Member: members, Number: seen - 1, Index: index,
+		}
+		index += w.NumInputs(p.Data)
 		members++
 		if p.Name == in.Name {
 			plain = p
-			w.pass(input+1, place)
-			w.add(p)
+			w.passIndex(input+1, index)
+			w.addProfile(p)
 			return nil
 		}
 		select {
@@ -222,7 +209,7 @@ func (w *worker) read(input int) {
 			p.Data = idle.copied
 			idle.inbox <- p
 		default:
-			w.add(p)
+			w.addProfile(p)
 		}
 		return nil
 	})
@@ -237,7 +224,7 @@ func (w *worker) read(input int) {
 		if members++; plain != nil { // the archive could not be read to its end
 			a.Member, members = plain.Member, members-1
 		}
-		w.end(a)
+		w.deliver(a)
 	}
 	if w.InputEnded != nil {
 		w.InputEnded(input, members)
@@ -245,17 +232,17 @@ func (w *worker) read(input int) {
 	if plain != nil {
 		return
 	}
-	if place == unknown {
-		if place, err = w.await(input); err != nil {
+	if index == unknown {
+		if index, err = w.awaitIndex(input); err != nil {
 			return
 		}
 	}
-	w.pass(input+1, place)
+	w.passIndex(input+1, index)
 }
 
-// add adds one profile to the worker's sum. It ends the run if part of the profile is in
-// the sum and the rest cannot be added.
-func (w *worker) add(p *Profile) {
+// addProfile adds one profile to the worker's sum. It ends the run if part of the profile is in the sum and the rest
+// cannot be added.
+func (w *worker) addProfile(p *Profile) {
 	p.account = Account{Input: p.Input, Member: p.Member, File: p.Name, Size: len(p.Data), Data: p.Data}
 	contributed, err := w.adder(p)
 	switch {
@@ -266,11 +253,11 @@ func (w *worker) add(p *Profile) {
 		p.account.Err, p.account.Rescued, p.account.RescuedOmitted = err, nil, 0
 	}
 	p.account.Contribution = contributed
-	w.end(&p.account)
+	w.deliver(&p.account)
 	p.account.Data, p.ended = nil, true
 }
 
-func (w *worker) end(a *Account) {
+func (w *worker) deliver(a *Account) {
 	if w.Ended != nil {
 		w.Ended(a)
 	}

@@ -18,7 +18,15 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // folder lays out files, and archives of three files after every third.
 func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
@@ -26,9 +34,7 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path, data)
 		ins = append(ins, inputs.File(path, inputs.Options{}))
 		return path
 	}
@@ -41,14 +47,10 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 		w := tar.NewWriter(&b)
 		members := []string{"a", "b", "c"}
 		for _, m := range members {
-			if err := w.WriteHeader(&tar.Header{Name: m, Mode: 0o644, Size: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.WriteHeader(&tar.Header{Name: m, Mode: 0o644, Size: 1}))
 			io.WriteString(w, m)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		path := write(fmt.Sprintf("%03d.tar", i), b.Bytes())
 		for _, m := range members {
 			names = append(names, path+"!"+m)
@@ -57,19 +59,18 @@ func folder(t *testing.T, files int) (ins []inputs.Input, names []string) {
 	return ins, names
 }
 
-// Every profile gets its place in the order of all, with any number of workers,
-// and an account.
+// Every profile gets its index among all, with any number of workers, and an account.
 func TestOrdered(t *testing.T) {
 	ins, want := folder(t, 60)
 	for _, workers := range []int{1, 2, 7, 40} {
 		var mu sync.Mutex
-		places := make([]string, len(want))
+		names := make([]string, len(want))
 		accounts := make(map[string]int)
 		ended := 0
 		adders := slices.Repeat([]Adder{func(p *Profile) (*Contribution, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			places[p.Place] = p.Name
+			names[p.Index] = p.Name
 			return nil, nil
 		}}, workers)
 		err := Run(t.Context(), ins, adders, Options{
@@ -85,11 +86,9 @@ func TestOrdered(t *testing.T) {
 				ended += profiles
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(places, want) {
-			t.Errorf("%d workers: places %q", workers, places)
+		must(t, err)
+		if !slices.Equal(names, want) {
+			t.Errorf("%d workers: names %q", workers, names)
 		}
 		if len(accounts) != len(want) || ended != len(want) {
 			t.Errorf("%d workers: %d accounts, %d profiles of inputs, want %d", workers, len(accounts), ended, len(want))
@@ -111,9 +110,7 @@ func TestLeftOut(t *testing.T) {
 			}
 			return &Contribution{Functions: 1}, nil
 		}
-		if err := Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Run(t.Context(), ins, []Adder{adder, adder}, Options{Ordered: ordered, Ended: accounts.Add}))
 		l := accounts.Loss()
 		if l.Inputs != 19 || l.Used != 15 || l.Partly != 15 || l.Lost != 4 || l.LeftOut[profile.ErrCorrupt] != 3 || l.LeftOut[profile.Unreadable] != 1 {
 			t.Errorf("ordered %v: %+v", ordered, l)
@@ -135,9 +132,7 @@ func TestPartlyAdded(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
 	want := bytes.Repeat([]byte{1}, 4<<20)
-	if err := os.WriteFile(path, want, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, want)
 	var accounts Accounts
 	err := Run(t.Context(), []inputs.Input{inputs.File(path, inputs.Options{})}, []Adder{func(p *Profile) (*Contribution, error) {
 		if err := os.Truncate(path, 100); err != nil {
@@ -158,9 +153,7 @@ func TestCancelled(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ins, err := inputs.Expand([]string{"-"}, inputs.Options{Stdin: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	adder := func(*Profile) (*Contribution, error) { return nil, nil }
@@ -195,9 +188,7 @@ func TestJudge(t *testing.T) {
 		{"5%", "20%", "1 of 10 inputs cannot be merged, and 5% is allowed; 1 of 4 functions would be missing, and 20% is allowed"},
 	} {
 		var b Budget
-		if err := errors.Join(b.Inputs.Set(c.inputs), b.Functions.Set(c.functions)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(b.Inputs.Set(c.inputs), b.Functions.Set(c.functions)))
 		err := b.Judge(accounts.Loss())
 		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want {
 			t.Errorf("%s, %s: %v", c.inputs, c.functions, err)
@@ -214,39 +205,5 @@ func TestJudge(t *testing.T) {
 	b.NoInput = true
 	if err := b.Judge(none); err != nil {
 		t.Error(err)
-	}
-}
-
-// A quarantine links or moves files, copies members, and says why.
-func TestQuarantine(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, move := range []bool{false, true} {
-		if err := os.WriteFile("bad", []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		q, err := OpenQuarantine("odd")
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Move, q.Reason = move, func(a *Account) []byte { return []byte(a.Err.Error()) }
-		q.Add(&Account{File: "good"})
-		q.Add(&Account{File: "bad", Err: errors.New("why")})
-		q.Add(&Account{File: "../a.tar!m", Data: []byte("m"), Err: errors.New("also")})
-		if err := q.Finish(true); err != nil {
-			t.Fatal(err)
-		}
-		for name, want := range map[string]string{
-			"odd/bad": "x", "odd/bad" + ReasonSuffix: "why", "odd/_up/a.tar!m": "m", "odd/_up/a.tar!m" + ReasonSuffix: "also",
-		} {
-			if got, err := os.ReadFile(name); err != nil || string(got) != want {
-				t.Errorf("move %v: %s: %q, %v", move, name, got, err)
-			}
-		}
-		if _, err := os.Stat("bad"); (err != nil) != move {
-			t.Errorf("move %v: %v", move, err)
-		}
-		if !q.Holds("odd/x/y") || q.Holds("bad") {
-			t.Error("what is in it and what is not")
-		}
 	}
 }

@@ -2,10 +2,9 @@ package merge
 
 import "github.com/profuse-pgo/profuse/profile"
 
-// An Adder adds a profile to the sum of one worker, or fails and leaves the sum
-// unchanged. It returns what the profile contributed, or nil if it does not know.
-// If it returns both a contribution and an error, part of the profile is in the
-// sum, and the run ends.
+// An Adder adds a profile to the sum of one worker, or fails and leaves the sum unchanged. It returns what the
+// profile contributed, or nil if it does not know. If it returns both a contribution and an error, part of the
+// profile is in the sum, and the run ends.
 type Adder func(p *Profile) (*Contribution, error)
 
 // A Profile is a file, or a member of an archive, for an [Adder] to add.
@@ -17,7 +16,7 @@ type Profile struct {
 	Input   int    // index of its input
 	Member  int    // index among the selected members of the input
 	Number  int    // index among all members of the input
-	Place   int    // index among all profiles, with Options.Ordered
+	Index   int    // index among all profiles, with Options.Ordered
 
 	account Account
 	ended   bool // its account has been delivered
@@ -43,8 +42,7 @@ type Contribution struct {
 	BinaryIDs  []string // build ids of the binaries that ran
 }
 
-// An Account records what a merge did with one profile, or with an input that it
-// could not read.
+// An Account records what a merge did with one profile, or with an input that it could not read.
 type Account struct {
 	Input, Member int
 	File          string

@@ -16,9 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// TestSlowReading: workers overlap where each read waits. Inputs are pipes, and a pipe gets
-// nothing before as many of them as there are workers are being read: workers that wait for
-// each other would never end.
+// TestSlowReading: workers overlap where each read waits. Inputs are pipes, and a pipe gets nothing before as many
+// of them as there are workers are being read: workers that wait for each other would never end.
 func TestSlowReading(t *testing.T) {
 	const workers, rounds = 4, 3
 	dir := t.TempDir()
@@ -26,9 +25,7 @@ func TestSlowReading(t *testing.T) {
 	var names []string
 	for i := range workers * rounds {
 		names = append(names, filepath.Join(dir, fmt.Sprint(i)))
-		if err := unix.Mkfifo(names[i], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mkfifo(names[i], 0o600))
 		ins = append(ins, inputs.File(names[i], inputs.Options{}))
 	}
 	for group := range slices.Chunk(names, workers) {
@@ -60,8 +57,7 @@ func TestSlowReading(t *testing.T) {
 	}
 }
 
-// TestAhead: what is read ahead is what workers take next, each input once, and not
-// further than 32 inputs.
+// TestAhead: what is read ahead is what workers take next, each input once, and not further than 32 inputs.
 func TestAhead(t *testing.T) {
 	p := &pool{inputs: make([]inputs.Input, 100)}
 	for i := range p.inputs {

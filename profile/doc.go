@@ -4,8 +4,7 @@
 // # First calls
 //
 // formats.View makes a View of a file of any format; the profiles of packages irpgo, memprof, mip and
-// iprof have a method View. [Summarize] computes the totals of a view. [FunctionStacks] and
-// [EdgeStacks] turn functions and calls into stacks, for consumers that know only stacks.
+// iprof have a method View. [Summarize] computes the totals of a view.
 //
 // # Errors
 //

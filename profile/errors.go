@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// A Class is a class of failure, named by the short word that JSON has for it. Every error that a
-// reader of this module returns about its input wraps exactly one class, to be asked for with
-// [errors.Is] or [ClassOf].
+// A Class is a class of failure, named by the short word that JSON has for it. Every error that a reader of this
+// module returns about its input wraps exactly one class, to be asked for with [errors.Is] or [ClassOf].
 type Class string
 
 const (
@@ -19,16 +18,15 @@ const (
 	ErrMismatch     Class = "mismatch"     // valid on its own, but incompatible with what it is combined with
 	ErrUnrecognized Class = "unrecognized" // not a profile of any known format
 	ErrTruncated    Class = "truncated"    // the input ends before what it announces
-	// ErrEmpty: a file of zero bytes, usually an instrumented process that was killed before it wrote
-	// its profile.
+	// ErrEmpty: a file of zero bytes, usually an instrumented process that was killed before it wrote its profile.
 	ErrEmpty Class = "empty"
 	// Unreadable is the class of errors that the input did not cause, such as a file that does not
 	// exist. Such errors do not wrap a class; see [ClassOf].
 	Unreadable Class = "unreadable"
 )
 
-// Place is a position in an input. Unknown fields are empty or 0; an unknown Offset or Record is -1.
-type Place struct {
+// Position is a position in an input. Unknown fields are empty or 0; an unknown Offset or Record is -1.
+type Position struct {
 	File    string // as given by the caller
 	Section string // "header", "counters", "value data", …
 	Offset  int64  // absolute byte offset in the (uncompressed) input
@@ -37,8 +35,8 @@ type Place struct {
 	Record  int    // index of the record, from 0
 }
 
-// Where describes the place within its file: section, then offset or line and column, then record.
-func (p Place) Where() string {
+// Where describes the position within its file: section, then offset or line and column, then record.
+func (p Position) Where() string {
 	var b strings.Builder
 	b.WriteString(p.Section)
 	switch {
@@ -62,8 +60,7 @@ func (p Place) Where() string {
 	return strings.TrimSpace(b.String())
 }
 
-// classes describes the classes, the most serious first: signs of a fault, signs of a mistake, everyday
-// events.
+// classes describes the classes, the most serious first: signs of a fault, signs of a mistake, everyday events.
 var classes = []struct {
 	class         Class
 	text, program string // end of a message about a profile, and about a program
@@ -107,17 +104,15 @@ func ClassOf(err error) Class {
 	return Unreadable
 }
 
-// FormatError says where an input violates its format, what the reader found there, and what the format
-// allows.
+// FormatError says where an input violates its format, what the reader found there, and what the format allows.
 type FormatError struct {
-	Place
-	Field string // the item being read, "number of counters"; "format" for the file as a whole
-	Got   string // the value found; may be empty
-	Want  string // the values allowed; may be empty
-	Hint  string // what the owner of the file may do; may be empty
-	Err   error  // wraps a Class
-	// Program: the input is a program, object, archive or class file and no profile.
-	Program bool
+	Position
+	Field   string // the item being read, "number of counters"; "format" for the file as a whole
+	Got     string // the value found; may be empty
+	Want    string // the values allowed; may be empty
+	Hint    string // what the owner of the file may do; may be empty
+	Err     error  // wraps a Class
+	Program bool   // the input is a program, object, archive or class file and no profile
 }
 
 // Error returns "FILE: SECTION at 0xOFFSET (record N): FIELD is FOUND, want WANT: CLASS" without the
@@ -143,7 +138,6 @@ func (e *FormatError) Error() string {
 	return b.String()
 }
 
-// classText returns the end of the message.
 func (e *FormatError) classText() string {
 	class := ClassOf(e.Err)
 	for _, known := range classes {
@@ -157,8 +151,7 @@ func (e *FormatError) classText() string {
 // ofFormat reports whether the error says of a file as a whole what it is.
 func (e *FormatError) ofFormat() bool { return e.Field == "format" && e.Want != "" }
 
-// What returns the part of the message without place and class: what the reader found and what the
-// format allows.
+// What returns the part of the message without position and class: what the reader found and what the format allows.
 func (e *FormatError) What() string {
 	s, want := e.Field, ", want "
 	if e.ofFormat() {

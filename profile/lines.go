@@ -2,12 +2,10 @@ package profile
 
 import "iter"
 
-// A Line is a source line on which a piece of a function's code begins, with the execution count of
-// that piece.
+// A Line is a source line on which a piece of a function's code begins, with the execution count of that piece.
 type Line struct {
 	Function Symbol // as [View].Functions yields it
-	// File is the source file of the code. Code inlined from a header has another file than its
-	// function.
+	// File is the source file of the code. Code inlined from a header has another file than its function.
 	File   string
 	Number uint32 // from 1
 	Count  uint64 // lower bound of the executions; 0 if the code did not run

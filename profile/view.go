@@ -9,17 +9,15 @@ import (
 // values, edges between functions, and the order of first calls. Exports, reports and comparisons work
 // on views, whatever the format.
 //
-// A view refers to the format's model in memory and copies none of it: making a view is cheap, and each
-// iteration walks the model again. Do not use a view after changing its model. The values that the
-// iterators yield stay valid, unless the name of the iterator says that the next step reuses them:
-// [ReusedFunctions], [ReusedEdges], [StackSet].ReusedStacks. Every iteration has the order of the
-// model. Several goroutines may use a view at once.
+// A view refers to the format's model in memory and copies none of it: making a view is cheap, and each iteration
+// walks the model again. Do not use a view after changing its model. The values that the iterators yield stay
+// valid, unless the name of the iterator says that the next step reuses them: [ReusedFunctions], [ReusedEdges],
+// [StackSet].ReusedStacks. Every iteration has the order of the model. Several goroutines may use a view at once.
 //
 // # Features
 //
-// No format has everything. [Features] say which fields are set; the others are zero. A profile without
-// stacks, edges or traces yields none. [Identity].Omits names what the profile holds and a view cannot
-// show.
+// No format has everything. [Features] say which fields are set; the others are zero. A profile without stacks,
+// edges or traces yields none. [Identity].Omits names what the profile holds and a view cannot show.
 //
 // # Offering a view
 //
@@ -94,8 +92,7 @@ func (id *Identity) String() string {
 
 // Features says which fields the functions, frames and edges of a view have.
 type Features struct {
-	// Calls: Function.Calls is the number of calls. A profile without it may have counted blocks, but
-	// not entries.
+	// Calls: Function.Calls is the number of calls. A profile without it may have counted blocks, but not entries.
 	Calls             bool
 	Blocks            bool // Function.Blocks is filled in
 	Offsets           bool // Block.Offset is known

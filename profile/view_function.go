@@ -15,8 +15,7 @@ type Symbol struct {
 	// Signature distinguishes functions of one name: the JVM's method descriptor,
 	// "(Ljava/lang/Object;)V". Empty for other functions.
 	Signature string
-	// File is the source file; empty if unknown. IRPGO profiles record it only for functions local to
-	// their files.
+	// File is the source file; empty if unknown. IRPGO profiles record it only for functions local to their files.
 	File      string
 	StartLine int32 // the line of File on which the function begins; 0 if unknown
 	// ID is the format's identifier of the function, usually a hash of its name (name reference, GUID,
@@ -81,8 +80,7 @@ func (f *Function) Max() uint64 {
 	return m
 }
 
-// Total returns the sum of the block counts, or the calls of a function without blocks. It saturates at
-// 2^64-1.
+// Total returns the sum of the block counts, or the calls of a function without blocks. It saturates at 2^64-1.
 func (f *Function) Total() uint64 {
 	if len(f.Blocks) == 0 {
 		return f.Calls
@@ -146,8 +144,7 @@ type Edge struct {
 // A Trace is an order of first calls.
 type Trace struct {
 	Weight uint64 // how often it counts; at least 1
-	// Mean: the order was computed from the mean ranks of several runs; otherwise it is the order of
-	// one run.
+	// Mean: the order was computed from the mean ranks of several runs; otherwise it is the order of one run.
 	Mean      bool
 	Functions []Symbol // in the order of their first calls
 }

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 )
@@ -71,19 +70,6 @@ const (
 	Max                // the greatest value wins
 )
 
-// String returns "sum", "min" or "max".
-func (c Combine) String() string {
-	switch c {
-	case Sum:
-		return "sum"
-	case Min:
-		return "min"
-	case Max:
-		return "max"
-	}
-	return fmt.Sprintf("combination %d", int(c))
-}
-
 // A Stack is a chain of callers with values.
 type Stack struct {
 	Frames []Frame // the callee first, its caller next
@@ -102,105 +88,5 @@ type Frame struct {
 	Inlined bool  // the function is inlined into the function of the next frame
 }
 
-// Names of the stack sets that [FunctionStacks] and [EdgeStacks] make.
-const (
-	FunctionSet = "functions"
-	EdgeSet     = "edges"
-)
-
-// FunctionStacks presents the functions of v as stacks of one frame, for viewers that know only stacks.
-// The set has those values that the profile knows: "calls"; "block_counts", the sum over the blocks;
-// "max_block", the greatest block count; and in profiles without counts "covered" and "covered_blocks",
-// the number of blocks that ran. It omits functions that never ran.
-func FunctionStacks(v View) StackSet {
-	values := functionValues(v.Features())
-	set := StackSet{Name: FunctionSet, Description: "a function, without its callers"}
-	for _, fv := range values {
-		set.Values = append(set.Values, fv.ValueType)
-	}
-	hasLines := v.Features().Lines
-	set.ReusedStacks = func(yield func(*Stack) bool) {
-		s := Stack{Frames: make([]Frame, 1), Values: make([]uint64, len(values))}
-		for f := range ReusedFunctions(v) {
-			if !f.Covered {
-				continue
-			}
-			for i, fv := range values {
-				s.Values[i] = fv.of(f)
-			}
-			s.Frames[0] = Frame{Symbol: f.Symbol}
-			if hasLines {
-				s.Frames[0].Line = f.StartLine
-			}
-			s.Labels = f.Labels
-			if !yield(&s) {
-				return
-			}
-		}
-	}
-	return set
-}
-
-// functionValue is a value of [FunctionStacks].
-type functionValue struct {
-	ValueType
-	of func(*Function) uint64
-}
-
-func functionValues(features Features) []functionValue {
-	var values []functionValue
-	add := func(name string, combine Combine, of func(*Function) uint64) {
-		values = append(values, functionValue{ValueType{Name: name, Unit: Count, Combine: combine}, of})
-	}
-	if features.Calls && !features.CallsAreCoverage {
-		add("calls", Sum, func(f *Function) uint64 { return f.Calls })
-	} else if features.Calls || !features.Blocks {
-		add("covered", Sum, func(*Function) uint64 { return 1 })
-	}
-	switch {
-	case features.Blocks && features.BlocksAreCoverage:
-		add("covered_blocks", Sum, func(f *Function) uint64 { return uint64(f.CoveredBlocks()) })
-	case features.Blocks:
-		add("block_counts", Sum, func(f *Function) uint64 {
-			if len(f.Blocks) == 0 {
-				return 0
-			}
-			return f.Total()
-		})
-		add("max_block", Max, func(f *Function) uint64 {
-			var m uint64
-			for _, b := range f.Blocks {
-				m = max(m, b.Count)
-			}
-			return m
-		})
-	}
-	return values
-}
-
-// EdgeStacks presents the calls among the edges of v as stacks of two frames, callee and caller. It
-// omits types, sizes, and calls of unknown targets.
-func EdgeStacks(v View) StackSet {
-	features := v.Features()
-	return StackSet{
-		Name: EdgeSet, Description: "a call, without the callers of the caller", Partial: true,
-		Values: []ValueType{{Name: "calls", Unit: Count}},
-		ReusedStacks: func(yield func(*Stack) bool) {
-			s := Stack{Frames: make([]Frame, 2), Values: make([]uint64, 1)}
-			for e := range ReusedEdges(v) {
-				if e.Kind != Call && e.Kind != IndirectCall || e.Target.Name == "" && e.Target.ID == 0 {
-					continue
-				}
-				s.Frames[0] = Frame{Symbol: e.Target}
-				s.Frames[1] = Frame{Symbol: e.Caller, Line: e.Line}
-				if features.Bytecodes {
-					s.Frames[1].BCI = e.Site
-				}
-				s.Values[0] = e.Count
-				if !yield(&s) {
-					return
-				}
-			}
-		},
-	}
-}
+// FunctionSet is the name of the functions where a table is asked for by name. No set of a view has it.
+const FunctionSet = "functions"

@@ -15,8 +15,7 @@ type Distribution struct {
 	Cutoffs Cutoffs
 }
 
-// A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the
-// total.
+// A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the total.
 type Cutoff struct{ Share, Min, Values uint64 }
 
 // Cutoffs are the cutoffs of one profile, in ascending order of their shares.
@@ -51,9 +50,8 @@ func DefaultCutoffs() []uint64 {
 // whole is the share of the whole total, in millionths.
 const whole = 1_000_000
 
-// Distribute computes the distribution of values, with a cutoff for each of the shares, which are in
-// millionths, at most a million, and ascending. Memory is proportional to the number of distinct
-// values.
+// Distribute computes the distribution of values, with a cutoff for each of the shares, which are in millionths,
+// at most a million, and ascending. Memory is proportional to the number of distinct values.
 func Distribute(values iter.Seq[uint64], shares []uint64) Distribution {
 	var t tally.Tally
 	for v := range values {

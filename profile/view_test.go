@@ -2,11 +2,11 @@ package profile
 
 import (
 	"iter"
-	"math/big"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
 // testView is a view of functions and edges.
@@ -33,58 +33,22 @@ func pointers[T any](s []T) iter.Seq[*T] {
 	}
 }
 
-// TestDistribute compares with the definition, in big integers.
+// TestDistribute compares with package tally, whose tests compare with the definition. Totals and shares have a limit.
 func TestDistribute(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		values := make([]uint64, rng.IntN(60))
-		for i := range values {
-			values[i] = rng.Uint64() >> rng.IntN(64)
-			if rng.IntN(4) == 0 {
-				values[i] = 0
-			}
-		}
-		shares := []uint64{whole, 0, 500_000, 990_000, uint64(rng.IntN(whole)), 999_999}
-		got := Distribute(slices.Values(values), shares)
-		want := plainDistribution(values, shares)
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("values %d\ngot  %+v\nwant %+v", values, got, want)
-		}
-	}
-}
-
-func plainDistribution(values []uint64, shares []uint64) Distribution {
-	d := Distribution{Values: uint64(len(values))}
-	values = slices.Clone(values)
-	slices.Sort(values)
-	slices.Reverse(values)
-	total := new(big.Int)
+	values, shares := []uint64{7, 1<<64 - 1, 0, 7, 1}, []uint64{whole + 1, 0, 500_000, 999_999}
+	got := Distribute(slices.Values(values), shares)
+	var all tally.Tally
 	for _, v := range values {
-		d.Max = max(d.Max, v)
-		total.Add(total, new(big.Int).SetUint64(v))
+		all.Add(v)
 	}
-	d.Total = 1<<64 - 1
-	if total.IsUint64() {
-		d.Total = total.Uint64()
+	spread := all.Distribution([]uint64{whole, 0, 500_000, 999_999}, false)
+	want := Distribution{Values: 5, Max: 1<<64 - 1, Total: 1<<64 - 1}
+	for _, c := range spread.Cutoffs {
+		want.Cutoffs = append(want.Cutoffs, Cutoff(c))
 	}
-	shares = slices.Clone(shares)
-	slices.Sort(shares)
-	for _, share := range shares {
-		want := new(big.Int).Mul(total, big.NewInt(int64(share)))
-		want.Div(want, big.NewInt(whole))
-		c := Cutoff{Share: share}
-		sum := new(big.Int)
-		// Values that are alike pass together.
-		for i := 0; i < len(values) && sum.Cmp(want) < 0; {
-			c.Min = values[i]
-			for ; i < len(values) && values[i] == c.Min; i++ {
-				sum.Add(sum, new(big.Int).SetUint64(values[i]))
-				c.Values++
-			}
-		}
-		d.Cutoffs = append(d.Cutoffs, c)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	return d
 }
 
 func TestSummarize(t *testing.T) {
@@ -113,70 +77,6 @@ func TestSummarize(t *testing.T) {
 		if want := (Summary{Functions: 3, Covered: 2, Blocks: 4, CoveredBlocks: 3, MaxCalls: 7}); !reflect.DeepEqual(s, want) {
 			t.Errorf("%s: %+v, want %+v", tc.name, s, want)
 		}
-	}
-}
-
-func TestFunctionStacks(t *testing.T) {
-	functions := []Function{
-		{Symbol: Symbol{Name: "a", StartLine: 4}, Calls: 7, Covered: true, Blocks: []Block{{Count: 5}, {Count: 0}, {Count: 1<<64 - 2}}, Labels: []Label{{"k", "v"}}},
-		{Symbol: Symbol{Name: "never"}},
-		{Symbol: Symbol{Name: "unknown counts"}, Covered: true},
-	}
-	for _, tc := range []struct {
-		features Features
-		names    []string
-		values   [2][]uint64 // of a, and of unknown counts
-	}{
-		{Features{}, []string{"covered"}, [2][]uint64{{1}, {1}}},
-		{Features{Calls: true}, []string{"calls"}, [2][]uint64{{7}, {0}}},
-		{Features{Calls: true, CallsAreCoverage: true}, []string{"covered"}, [2][]uint64{{1}, {1}}},
-		{Features{Blocks: true}, []string{"block_counts", "max_block"}, [2][]uint64{{1<<64 - 1, 1<<64 - 2}, {0, 0}}},
-		{Features{Calls: true, Blocks: true}, []string{"calls", "block_counts", "max_block"}, [2][]uint64{{7, 1<<64 - 1, 1<<64 - 2}, {0, 0, 0}}},
-		{Features{Calls: true, Blocks: true, BlocksAreCoverage: true}, []string{"calls", "covered_blocks"}, [2][]uint64{{7, 2}, {0, 0}}},
-	} {
-		tc.features.Lines = true
-		set := FunctionStacks(&testView{features: tc.features, functions: functions})
-		var names []string
-		for _, v := range set.Values {
-			names = append(names, v.Name)
-		}
-		if !slices.Equal(names, tc.names) {
-			t.Errorf("%v: values %v, want %v", tc.features.Names(), names, tc.names)
-		}
-		n := 0
-		for s := range set.ReusedStacks {
-			if n >= 2 || !slices.Equal(s.Values, tc.values[n]) {
-				t.Errorf("%v: %v has values %v", tc.features.Names(), s.Frames, s.Values)
-			}
-			if n == 0 && (s.Frames[0].Name != "a" || s.Frames[0].Line != 4 || len(s.Labels) != 1) {
-				t.Errorf("stack %+v", s)
-			}
-			n++
-		}
-		if n != 2 {
-			t.Errorf("%v: %d functions", tc.features.Names(), n)
-		}
-	}
-}
-
-func TestEdgeStacks(t *testing.T) {
-	v := &testView{features: Features{Bytecodes: true}, edges: []Edge{
-		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Target: Symbol{Name: "b"}, Count: 5},
-		{Kind: IndirectCall, Caller: Symbol{Name: "a"}, Site: 3, Count: 9},
-		{Kind: MemOpSize, Caller: Symbol{Name: "a"}, Size: 8, Count: 1},
-		{Kind: Receiver, Caller: Symbol{Name: "a"}, Target: Symbol{Name: "T"}, Count: 1},
-		{Kind: Call, Caller: Symbol{Name: "c"}, Target: Symbol{ID: 7}, Count: 2},
-	}}
-	var got []Stack
-	for s := range EdgeStacks(v).ReusedStacks {
-		got = append(got, Stack{Frames: slices.Clone(s.Frames), Values: slices.Clone(s.Values)})
-	}
-	want := []Stack{
-		{Frames: []Frame{{Symbol: Symbol{Name: "b"}}, {Symbol: Symbol{Name: "a"}, BCI: 3}}, Values: []uint64{5}},
-		{Frames: []Frame{{Symbol: Symbol{ID: 7}}, {Symbol: Symbol{Name: "c"}}}, Values: []uint64{2}},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
@@ -230,7 +130,7 @@ func TestCutoffs(t *testing.T) {
 		want Cutoff
 	}{{"hot", d.Cutoffs.Hot, d.Cutoffs[11]}, {"cold", d.Cutoffs.Cold, d.Cutoffs[15]}} {
 		if got, ok := tt.f(); !ok || got != tt.want.Min || got == 0 {
-			t.Errorf("%s from %d, %v; want that of %+v", tt.name, got, ok, tt.want)
+			t.Errorf("%s from %d, %v; want the least of %+v", tt.name, got, ok, tt.want)
 		}
 	}
 	if got, ok := d.Cutoffs[:11].Hot(); ok {

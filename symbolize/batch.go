@@ -12,31 +12,31 @@ import (
 // Batch looks up many addresses of the file. For each address it calls yield with the index
 // of the address in addrs and the frames there, innermost first.
 //
-// yield runs on the calling goroutine. Equal addresses follow each other and
-// share their frames, which the caller may keep but not modify. The order is
-// grouped by compilation unit; it depends on the file and the addresses, not on
-// the number of workers. An address without debug information gets no frames.
+// yield runs on the calling goroutine. Equal addresses follow each other and share their frames, which the caller
+// may keep but not modify. The order is grouped by compilation unit; it depends on the file and the addresses, not
+// on the number of workers. An address without debug information gets no frames.
 //
-// Batch takes 32 bytes of memory per address, and the memory of as many
-// compilation units as there are workers.
+// Batch takes 32 bytes of memory per address, and the memory of as many compilation units as there are workers.
 //
-// The error says why units, or parts of units, could not be read, for at most 8 units; see
-// [File.Frames]. If the file itself cannot be read, Batch returns
-// without calling yield for the remaining addresses.
+// The error says why units, or parts of units, could not be read, for at most 8 units; see [File.Frames]. If the
+// file itself cannot be read, Batch returns without calling yield for the remaining addresses.
 func (f *File) Batch(addrs []uint64, yield func(i int, frames []Frame)) error {
 	d, symbols, err := f.lookup()
 	if err != nil {
 		return err
 	}
 	b := &batch{file: f, debug: d.data, symbols: symbols}
-	b.sortAddresses(addrs)
+	b.order = make([]indexedAddr, len(addrs))
+	for i, a := range addrs {
+		b.order[i] = indexedAddr{a, i}
+	}
+	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
 	if err := f.guard(func() error { b.divide(); return nil }); err != nil {
 		return err
 	}
 	return b.run(yield)
 }
 
-// A batch is the state of a call of Batch.
 type batch struct {
 	file    *File
 	debug   *dwarf.Data
@@ -46,7 +46,6 @@ type batch struct {
 	jobs  []job
 }
 
-// An indexedAddr is an address and its index in the input.
 type indexedAddr struct {
 	addr  uint64
 	index int
@@ -58,13 +57,11 @@ type job struct {
 	spans [][2]int // start and end indices in the order of the batch
 }
 
-// A task is a job with the channel for its answers.
 type task struct {
 	*job
 	answers chan answer
 }
 
-// An answer is part of the result of a job.
 type answer struct {
 	frames []Frame
 	runs   []run
@@ -78,16 +75,6 @@ type run struct {
 	frames     int // end of their frames in the answer's
 }
 
-// sortAddresses sorts by address.
-func (b *batch) sortAddresses(addrs []uint64) {
-	b.order = make([]indexedAddr, len(addrs))
-	for i, a := range addrs {
-		b.order[i] = indexedAddr{a, i}
-	}
-	dwarf.SortByAddress(b.order, func(p *indexedAddr) uint64 { return p.addr })
-}
-
-// divide makes a job of the addresses of each unit.
 func (b *batch) divide() {
 	jobs := make(map[int]int) // by unit
 	last := -2
@@ -108,7 +95,6 @@ func (b *batch) divide() {
 	}
 }
 
-// extend adds the i-th address in the order to a job.
 func (b *batch) extend(j, i int) {
 	spans := b.jobs[j].spans
 	if n := len(spans); n > 0 && spans[n-1][1] == i {
@@ -128,9 +114,8 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// Each task goes into two channels: work feeds the workers, turn keeps the
-	// order of delivery. A worker computes at most two answers of a task ahead of
-	// its turn.
+	// Each task goes into two channels: work feeds the workers, turn keeps the order of delivery. A worker
+	// computes at most two answers of a task ahead of its turn.
 	work, turn := make(chan task), make(chan task, workers)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -175,7 +160,6 @@ func (b *batch) run(yield func(i int, frames []Frame)) error {
 // maxProblems is how many unreadable units the error of Batch describes.
 const maxProblems = 8
 
-// answerTask answers a task, in chunks.
 func (b *batch) answerTask(t task, stop <-chan struct{}) {
 	defer close(t.answers)
 	send := func(a answer) bool {
@@ -218,7 +202,6 @@ func (b *batch) answerTask(t task, stop <-chan struct{}) {
 	}
 }
 
-// deliver yields an answer.
 func (b *batch) deliver(a *answer, yield func(i int, frames []Frame)) {
 	start := 0
 	for _, r := range a.runs {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// benchmarkProgram builds a program of several units that consist of templates
-// of the standard library, 1.2 MB of DWARF each: three seconds of compiling.
-// PROFUSE_BENCH_BINARY names another program to use instead.
+// benchmarkProgram builds a program of several units that consist of templates of the standard library, 1.2 MB of
+// DWARF each: three seconds of compiling. PROFUSE_BENCH_BINARY names another program to use instead.
 func benchmarkProgram(b *testing.B) string {
 	b.Helper()
 	if file := os.Getenv("PROFUSE_BENCH_BINARY"); file != "" {
@@ -52,8 +51,7 @@ clang++-22 -std=c++17 -O2 -g -c u%[1]d.cpp
 	return build(b, script.String(), "clang++-22")
 }
 
-// BenchmarkBatch looks up a million addresses, of which a tenth are distinct,
-// opening the file each time.
+// BenchmarkBatch looks up a million addresses, of which a tenth are distinct, opening the file each time.
 func BenchmarkBatch(b *testing.B) {
 	file := benchmarkProgram(b)
 	f := open(b, file, Options{})

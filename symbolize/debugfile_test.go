@@ -2,7 +2,6 @@ package symbolize
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
@@ -78,9 +76,7 @@ func TestSplit(t *testing.T) {
 			}
 
 			// A .dwo file of another compilation.
-			if err := os.WriteFile(missing, oracle.ReadFile(t, filepath.Join(dir, "main.dwo")), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, missing, oracle.ReadFile(t, filepath.Join(dir, "main.dwo")))
 			f = open(t, file, Options{})
 			if err := f.Batch(addrs, func(int, []Frame) {}); !errors.Is(err, profile.ErrMismatch) {
 				t.Errorf("with another .dwo file: error %v", err)
@@ -155,31 +151,10 @@ cp out.debug elsewhere$PWD
 
 	// Files that are there, but of another program.
 	other := append(oracle.ReadFile(t, byID), 0)
-	if err := os.WriteFile(at("out.debug"), other, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, at("out.debug"), other)
 	check("link with another checksum", at("linked"), Options{}, none, "")
-	if err := os.WriteFile(byID, oracle.ReadFile(t, build(t, program("clang++-22", "-g", "-static"))), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, byID, oracle.ReadFile(t, build(t, program("clang++-22", "-g", "-static"))))
 	check("file of another build id", at("stripped"), Options{DebugDirs: []string{at("dirs")}}, none, "")
-}
-
-// TestNew reads a program from memory.
-func TestNew(t *testing.T) {
-	t.Parallel()
-	file := build(t, program("clang++-22", "-g -O2", "-static"), "clang++-22")
-	f := open(t, file, Options{})
-	g, err := New("memory", oracle.ReadFile(t, file), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	addrs := every(t, f, ".text", 1)
-	compareFrames(t, addrs, batchFrames(t, g, addrs), batchFrames(t, f, addrs))
-	if g.Name != "memory" {
-		t.Errorf("Name = %q", g.Name)
-	}
 }
 
 // TestRefused: what cannot be looked up says so.
@@ -217,28 +192,6 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := Open(object, Options{DWP: "x"}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestCutShort: a file that shrinks while it is mapped is an error.
-func TestCutShort(t *testing.T) {
-	file := build(t, program("clang++-22", "-g -O2", "-static")+"head -c 200000 /dev/zero >pad\n"+
-		"llvm-objcopy-22 --add-section=.pad=pad out", "clang++-22", "llvm-objcopy-22")
-	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
-	if err := os.Chtimes(file, old, old); err != nil {
-		t.Fatal(err)
-	}
-	f := open(t, file, Options{})
-	addrs := every(t, f, ".text", 16)
-	if err := os.Truncate(file, 4096); err != nil {
-		t.Fatal(err)
-	}
-	err := f.Batch(addrs, func(int, []Frame) {})
-	if !errors.Is(err, profile.ErrTruncated) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := f.Section(".text").Data(); !errors.Is(err, profile.ErrTruncated) {
-		t.Errorf("error %v", err)
 	}
 }
 
@@ -292,26 +245,18 @@ func TestBatchOrder(t *testing.T) {
 	}
 }
 
-// TestBatchPanic: a panic in yield passes through and leaves nothing behind.
-func TestBatchPanic(t *testing.T) {
-	t.Parallel()
-	file := build(t, program("clang++-22", "-g -O2", "-static"), "clang++-22")
-	f := open(t, file, Options{})
-	addrs := every(t, f, ".text", 1)
-	defer func() {
-		if cause := fmt.Sprint(recover()); cause != "enough" {
-			t.Errorf("recovered %q", cause)
-		}
-	}()
-	f.Batch(addrs, func(int, []Frame) { panic("enough") })
-}
-
-// TestCache: Frames gives the same with and without room for what it has read.
+// TestCache: Frames gives the same with and without room for what it has read, and Batch of a program in memory.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	file := build(t, program("clang++-22", "-g -O2", "-static"), "clang++-22")
 	large, small := open(t, file, Options{}), open(t, file, Options{CacheSize: 1})
 	addrs := every(t, large, ".text", 3)
+	memory, err := New("memory", oracle.ReadFile(t, file), Options{})
+	if err != nil || memory.Name != "memory" {
+		t.Fatalf("%+v, %v", memory, err)
+	}
+	defer memory.Close()
+	compareFrames(t, addrs, batchFrames(t, memory, addrs), batchFrames(t, large, addrs))
 	for i := range addrs {
 		addr := addrs[i*31%len(addrs)]
 		a, err1 := large.Frames(addr)
@@ -328,8 +273,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestConcurrent: a file may be used by several goroutines; for the race
-// detector.
+// TestConcurrent: a file may be used by several goroutines; for the race detector.
 func TestConcurrent(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		f := open(t, fx.file, Options{Arch: fx.arch, SymbolTable: true, CacheSize: 1})

@@ -18,8 +18,7 @@ import (
 
 const systemDir = "/usr/lib/debug"
 
-// A splitError says that the debug information of a unit is in a .dwo file that
-// cannot be read.
+// A splitError says that the debug information of a unit is in a .dwo file that cannot be read.
 type splitError struct {
 	File string // the program
 	Path string // the .dwo file, where the compiler put it
@@ -29,18 +28,15 @@ type splitError struct {
 // Error names both files and the remedy.
 func (e *splitError) Error() string {
 	why := e.Err
-	var path *fs.PathError
-	if errors.As(why, &path) {
+	if path, ok := errors.AsType[*fs.PathError](why); ok {
 		why = path.Err
 	}
 	return fmt.Sprintf("%s: debug information is split off into %s: %v (keep it, or make %s.dwp with llvm-dwp)",
 		e.File, e.Path, why, filepath.Base(e.File))
 }
 
-// Unwrap returns the reason.
 func (e *splitError) Unwrap() error { return e.Err }
 
-// debugInfo is the DWARF of a file.
 type debugInfo struct {
 	file *File
 	path string // where it was found
@@ -48,8 +44,7 @@ type debugInfo struct {
 	dwp  *dwarf.Data // units of split DWARF; may be nil
 }
 
-// DebugFile returns the path of the file with the debug information; "" if there
-// is none.
+// DebugFile returns the path of the file with the debug information; "" if there is none.
 func (f *File) DebugFile() (string, error) {
 	d, err := f.debugData()
 	if err != nil || d.data.Empty() {
@@ -65,7 +60,7 @@ func (f *File) openDebugInfo() (*debugInfo, error) {
 	}
 	d := &debugInfo{file: f, path: f.Name}
 	image := f.image
-	if !hasDWARF(image) && !f.opt.NoDebugFiles {
+	if s := dwarfSection(image, "info", false); (s == nil || s.FileSize == 0) && !f.opt.NoDebugFiles {
 		separate, err := f.separateImage()
 		if err != nil {
 			return nil, err
@@ -91,12 +86,6 @@ func (f *File) openDebugInfo() (*debugInfo, error) {
 	return d, err
 }
 
-func hasDWARF(image *object.Image) bool {
-	s := dwarfSection(image, "info", false)
-	return s != nil && s.FileSize > 0
-}
-
-// dwarfSection finds the section that DWARF calls .debug_NAME.
 func dwarfSection(image *object.Image, name string, split bool) *object.Section {
 	if image.Format == object.MachO {
 		for _, prefix := range []string{"__debug_", "__zdebug_"} {
@@ -117,7 +106,6 @@ func dwarfSection(image *object.Image, name string, split bool) *object.Section 
 	return image.Section(".zdebug_" + name)
 }
 
-// openDWARF reads the headers of an image's DWARF sections.
 func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 	c.FileSize = image.Len()
 	c.Name, c.BigEndian = image.Name, image.Order == binary.ByteOrder(binary.BigEndian)
@@ -159,7 +147,10 @@ func (f *File) openImage(path string) (*object.Image, error) {
 // skips files with another build id or checksum.
 func (f *File) separateImage() (*object.Image, error) {
 	if f.image.Format == object.MachO {
-		return f.dsym(), nil
+		if f.path == "" {
+			return nil, nil
+		}
+		return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path))), nil
 	}
 	if id := hex.EncodeToString(f.image.BuildID); len(id) > 2 {
 		for _, dir := range f.debugDirs() {
@@ -206,15 +197,6 @@ func (f *File) debugDirs() []string {
 	return f.opt.DebugDirs
 }
 
-// dsym finds the .dSYM bundle beside a Mach-O file.
-func (f *File) dsym() *object.Image {
-	if f.path == "" {
-		return nil
-	}
-	return f.matching(filepath.Join(f.path+".dSYM", object.BundleFolder, filepath.Base(f.path)))
-}
-
-// matching opens a file if it exists and has the same build id.
 func (f *File) matching(path string) *object.Image {
 	if !isRegular(path) {
 		return nil
@@ -240,8 +222,7 @@ func (o *Options) fileCRC(path string) (sum uint32, err error) {
 	return sum, err
 }
 
-// openDWP opens the package file of split units. A missing file is an error only
-// if [Options.DWP] names it.
+// openDWP opens the package file of split units. A missing file is an error only if [Options.DWP] names it.
 func (f *File) openDWP(debugPath string) (*object.Image, error) {
 	path := f.opt.DWP
 	if path == "" {
@@ -287,8 +268,7 @@ func (d *debugInfo) openSplit(dwoName, compDir string, id uint64) (*dwarf.Data, 
 	return split, nil
 }
 
-// maxDWO bounds the size in bytes of a .dwo file, which holds the debug
-// information of one source file.
+// maxDWO bounds the size in bytes of a .dwo file, which holds the debug information of one source file.
 const maxDWO = 2 << 30
 
 // readRegular reads a regular file that the debug information names. It refuses

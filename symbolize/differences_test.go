@@ -2,11 +2,12 @@ package symbolize
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestOwnBeforeSeparate: a program with debug information is looked up in its
@@ -95,9 +96,7 @@ _start:
 	.section .debug_line,"",%%progbits
 `, 1<<16+9, files)
 	path := filepath.Join(t.TempDir(), "large.s")
-	if err := os.WriteFile(path, []byte(source.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, []byte(source.String()))
 	// LLVM's assembler keeps 16 bits of a column.
 	file := build(t, "as '"+path+"' -o large.o\nld large.o -o out\n", "as", "ld")
 	f := open(t, file, Options{SymbolTable: true})

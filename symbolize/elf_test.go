@@ -110,8 +110,7 @@ func TestVariants(t *testing.T) {
 const rustFlags = "-C panic=abort -C relocation-model=static" +
 	" -C link-arg=-nostdlib -C link-arg=-nostartfiles -C link-arg=-static -C link-arg=-Wl,--unresolved-symbols=ignore-all"
 
-// TestTargets compares other machines: 32-bit, big-endian, or with their own
-// ideas about symbols.
+// TestTargets compares other machines: 32-bit, big-endian, or with their own ideas about symbols.
 func TestTargets(t *testing.T) {
 	for _, arch := range []string{
 		"aarch64", "arm", "riscv64", "riscv32", "powerpc64", "powerpc64le", "s390x", "mips", "mipsel", "loongarch64", "i386",
@@ -122,8 +121,7 @@ func TestTargets(t *testing.T) {
 			}
 			t.Parallel()
 			flags := "--target=" + arch + "-linux-gnu -g -O2"
-			// Without hardware for it, floating point calls functions that are
-			// not there.
+			// Without hardware for it, floating point calls functions that are not there.
 			link := "-static -fuse-ld=lld-22 -Wl,--unresolved-symbols=ignore-all"
 			file := build(t, program("clang++-22", flags, link), "clang++-22", "ld.lld-22")
 			c := compareELF(t, file, 1)
@@ -195,9 +193,8 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestGNUCompression: sections named .zdebug_ are of an older kind, which
-// llvm-symbolizer 22 no longer reads. The same program without compression
-// must have the same frames.
+// TestGNUCompression: sections named .zdebug_ are of an older kind, which llvm-symbolizer 22 no longer reads. The
+// same program without compression must have the same frames.
 func TestGNUCompression(t *testing.T) {
 	t.Parallel()
 	file := build(t, program("g++", "-g -O2", "-static")+
@@ -306,10 +303,9 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// preferredBase returns the address that the file's first byte was linked to
-// have: 0 for most PIEs and shared libraries, 0x400000 for most other ELF
-// programs, 0x100000000 for Mach-O ones. The difference to where it was loaded
-// is the difference of all addresses.
+// preferredBase returns the address that the file's first byte was linked to have: 0 for most PIEs and shared
+// libraries, 0x400000 for most other ELF programs, 0x100000000 for Mach-O ones. The difference to where it was
+// loaded is the difference of all addresses.
 func (f *File) preferredBase() uint64 {
 	base, lowest := uint64(0), uint64(math.MaxUint64)
 	for _, s := range f.image.Segments {

@@ -23,9 +23,7 @@ func fixtureFile(t testing.TB, name string) string {
 func copied(t testing.TB, file string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, to, append(oracle.ReadFile(t, file), make([]byte, 1<<20)...))
 	old := time.Now().Add(-time.Hour) // a new file is copied instead of mapped
 	if err := os.Chtimes(to, old, old); err != nil {
 		t.Fatal(err)
@@ -65,8 +63,8 @@ func TestSplitMissing(t *testing.T) {
 			known++
 		}
 	})
-	var split *splitError
-	if !errors.As(err, &split) || split.File != file || !strings.HasSuffix(split.Path, ".dwo") || !errors.Is(err, fs.ErrNotExist) {
+	split, ok := errors.AsType[*splitError](err)
+	if !ok || split.File != file || !strings.HasSuffix(split.Path, ".dwo") || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%#v", err)
 	}
 	want := file + ": debug information is split off into " + split.Path + ": no such file or directory (keep it, or make c-split.dwp with llvm-dwp)"
@@ -82,8 +80,7 @@ func TestSplitMissing(t *testing.T) {
 	}
 }
 
-// TestDWPUnreadable: the package file that was asked for must be there, and be
-// one.
+// TestDWPUnreadable: the package file that was asked for must be there, and be one.
 func TestDWPUnreadable(t *testing.T) {
 	for _, tc := range []struct {
 		dwp   string
@@ -112,14 +109,13 @@ func TestDWPUnreadable(t *testing.T) {
 // isCut demands the error of a mapped file that became shorter.
 func isCut(t *testing.T, what, file string, err error) {
 	t.Helper()
-	var fe *profile.FormatError
-	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Got != "100 bytes" {
+	fe, ok := errors.AsType[*profile.FormatError](err)
+	if !ok || profile.ClassOf(fe) != profile.ErrTruncated || fe.File != file || fe.Offset != 100 || fe.Got != "100 bytes" {
 		t.Errorf("%s: %v", what, err)
 	}
 }
 
-// TestCutWhileRead: whatever is asked of a file that another process cut short
-// meanwhile is an error.
+// TestCutWhileRead: whatever is asked of a file that another process cut short meanwhile is an error.
 func TestCutWhileRead(t *testing.T) {
 	from := fixtureFile(t, "cpp-dwarf5")
 	cut := func(file string) {
@@ -134,6 +130,8 @@ func TestCutWhileRead(t *testing.T) {
 	isCut(t, "Symbol", file, err)
 	_, err = f.Symbols()
 	isCut(t, "Symbols", file, err)
+	_, err = f.Section(".text").Data()
+	isCut(t, "Data", file, err)
 	isCut(t, "Batch", file, f.Batch([]uint64{0}, func(int, []Frame) { t.Error("yielded") }))
 
 	// Debug information and symbols have been found before.
@@ -204,8 +202,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestProbes: what the compiler says of the counters of functions, as
-// llvm-profdata prints it.
+// TestProbes: what the compiler says of the counters of functions, as llvm-profdata prints it.
 func TestProbes(t *testing.T) {
 	f := open(t, filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf"), Options{NoDebugFiles: true})
 	counters := f.Section("__llvm_prf_cnts")

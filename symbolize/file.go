@@ -9,14 +9,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// Options modify how files are opened and what frames contain. The zero value is
-// right for MemProf.
+// Options modify how files are opened and what frames contain. The zero value is right for MemProf.
 type Options struct {
 	// Arch selects a slice of a universal Mach-O file: "arm64", "x86_64". Opening
 	// a file of another architecture fails; "" accepts any.
 	Arch string
-	// Inputs says how files are opened, such as how large compressed ones may be. Its
-	// Recognize has no effect.
+	// Inputs says how files are opened, such as how large compressed ones may be. Its Recognize has no effect.
 	Inputs inputs.Options
 
 	// Skip reports whether [OpenPrograms] leaves out a named file that cannot be opened, by the
@@ -27,36 +25,26 @@ type Options struct {
 	// the outermost frame gets the name of the symbol at the address, and an
 	// address without debug information gets a frame with the name alone.
 	//
-	// Without it frames come from DWARF alone, as in llvm-profdata; [File.Symbol]
-	// looks in the symbol table.
+	// Without it frames come from DWARF alone, as in llvm-profdata; [File.Symbol] looks in the symbol table.
 	SymbolTable bool
 
-	// DebugDirs are the folders with separate debug files, by build id; nil
-	// means /usr/lib/debug.
-	DebugDirs []string
+	DebugDirs []string // the folders with separate debug files, by build id; nil means /usr/lib/debug
 	// NoDebugFiles looks for debug information only in the file itself and,
 	// for split DWARF, in the files that it names.
 	NoDebugFiles bool
-	// DWP is the package file with the units of split DWARF, instead of the
-	// file's name with ".dwp" appended.
+	// DWP is the package file with the units of split DWARF, instead of the file's name with ".dwp" appended.
 	DWP string
 
-	// Workers is how many compilation units [File.Batch] reads at a time; 0
-	// means one per processor.
-	Workers int
+	Workers int // how many compilation units [File.Batch] reads at a time; 0 means one per processor
 	// CacheSize bounds in bytes the units that [File.Frames] keeps in memory; 0
 	// means 64 MiB. It always keeps the last one.
 	CacheSize int
 }
 
-// A File is a program, library or .dSYM bundle. Its methods may be called by
-// several goroutines at once.
+// A File is a program, library or .dSYM bundle. Its methods may be called by several goroutines at once.
 type File struct {
-	// Name is the path or name that the file was opened by; of a .dSYM bundle the
-	// path of the file in it.
-	Name string
-	// Arch is the architecture: "x86_64", "aarch64" in ELF and "arm64" in Mach-O,
-	// "i386" …
+	Name string // the path or name that the file was opened by; of a .dSYM bundle the path of the file in it
+	// Arch is the architecture: "x86_64", "aarch64" in ELF and "arm64" in Mach-O, "i386" …
 	Arch        string
 	MachO       bool // the file is Mach-O; otherwise it is ELF
 	BigEndian   bool
@@ -64,10 +52,9 @@ type File struct {
 	// PositionIndependent: the file may be loaded at another address than it was
 	// linked for, as shared libraries and PIEs are.
 	PositionIndependent bool
-	BuildID             []byte // the GNU build id or the LC_UUID; nil without one
-	// Segments and Sections are in the order of the file; they must not be modified.
-	Segments []Segment
-	Sections []*Section
+	BuildID             []byte    // the GNU build id or the LC_UUID; nil without one
+	Segments            []Segment // in the order of the file, as Sections; do not modify them
+	Sections            []*Section
 
 	path  string // empty if not from the file system
 	opt   Options
@@ -85,7 +72,6 @@ type File struct {
 // maxImage is the largest size in bytes of a program from a pipe or a compressed file.
 const maxImage = 16 << 30
 
-// imageFile returns the input for an ELF or Mach-O file.
 func (o *Options) imageFile(path string) inputs.Input {
 	in := o.Inputs
 	in.Recognize = func(name string, head []byte) (int64, error) {
@@ -173,8 +159,7 @@ func (f *File) guard(fn func() error) error {
 	return object.Guard(fn, open...)
 }
 
-// Close closes the file and its debug files. Frames and symbols stay valid; the
-// File and its sections do not.
+// Close closes the file and its debug files. Frames and symbols stay valid; the File and its sections do not.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,13 +174,11 @@ func (f *File) Close() error {
 	return err
 }
 
-// A Segment is a part of the file that the system maps into memory (PT_LOAD,
-// LC_SEGMENT).
+// A Segment is a part of the file that the system maps into memory (PT_LOAD, LC_SEGMENT).
 type Segment struct {
 	Name string // "__TEXT"; empty in ELF
 	Addr uint64 // where it was linked to be (p_vaddr, vmaddr)
-	// Offset is where in the file its bytes are; in a universal file, from the
-	// start of the architecture's slice.
+	// Offset is where in the file its bytes are; in a universal file, from the start of the architecture's slice.
 	Offset     uint64
 	FileSize   uint64 // bytes in the file
 	MemSize    uint64 // bytes in memory, at least as many

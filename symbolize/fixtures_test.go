@@ -41,8 +41,7 @@ func fixtures(t testing.TB) []fixture {
 	return out
 }
 
-// TestFixtures compares with what llvm-symbolizer said when the fixtures were
-// made.
+// TestFixtures compares with what llvm-symbolizer said when the fixtures were made.
 func TestFixtures(t *testing.T) {
 	for _, fx := range fixtures(t) {
 		t.Run(fx.name, func(t *testing.T) {
@@ -57,8 +56,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// readAnswers reads a .frames file: a line at each address where the frames
-// change, and the number of addresses.
+// readAnswers reads a .frames file: a line at each address where the frames change, and the number of addresses.
 func readAnswers(t *testing.T, name string, addrs []uint64) [][]Frame {
 	t.Helper()
 	at := map[uint64][]Frame{}

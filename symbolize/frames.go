@@ -9,22 +9,15 @@ import (
 
 // A Frame is a function at an address, inlined or not.
 type Frame struct {
-	// Function is the linkage (mangled) name, or the name of a function without
-	// one; "" if not known.
-	Function string
+	Function string // the linkage (mangled) name, or the name of a function without one; "" if not known
 	// File is the path of the source file as the compiler was given it, made
 	// absolute with the folder of the compilation; empty if not known.
-	File string
-	// Line is 1-based; 0 if the compiler could not say.
-	Line uint32
-	// Column is 1-based; 0 if the compiler did not say.
-	Column uint32
-	// StartLine is the line where the function is declared; 0 if not known.
-	StartLine uint32
-	// Discriminator distinguishes blocks of one line.
-	Discriminator uint32
-	// IsInlined reports that the function is inlined into the function of the next frame.
-	IsInlined bool
+	File          string
+	Line          uint32 // 1-based; 0 if the compiler could not say
+	Column        uint32 // 1-based; 0 if the compiler did not say
+	StartLine     uint32 // the line where the function is declared; 0 if not known
+	Discriminator uint32 // distinguishes blocks of one line
+	IsInlined     bool   // reports that the function is inlined into the function of the next frame
 }
 
 // Frames returns the functions at a link-time address, innermost first. Without
@@ -55,8 +48,7 @@ func (f *File) Frames(addr uint64) ([]Frame, error) {
 	return frames, err
 }
 
-// lookup returns the debug information and the symbol table, which is nil without
-// [Options.SymbolTable].
+// lookup returns the debug information and the symbol table, which is nil without [Options.SymbolTable].
 func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 	d, err := f.debugData()
 	if err != nil {
@@ -72,7 +64,6 @@ func (f *File) lookup() (*debugInfo, *object.SymbolTable, error) {
 // A looker looks addresses up and reuses its memory.
 type looker struct{ found []dwarf.Frame }
 
-// frames appends the frames of an address. unit and symbols may be nil.
 func (l *looker) frames(dst []Frame, unit *dwarf.Unit, symbols *object.SymbolTable, addr uint64) []Frame {
 	l.found = l.found[:0]
 	if unit != nil {
@@ -109,8 +100,7 @@ type cachedUnit struct {
 	size  int
 }
 
-// get returns a unit and loads it if necessary. It keeps that unit even if its size
-// exceeds the limit.
+// get returns a unit and loads it if necessary. It keeps that unit even if its size exceeds the limit.
 func (c *unitCache) get(d *dwarf.Data, index, limit int) (*dwarf.Unit, error) {
 	if e := c.byIndex[index]; e != nil {
 		c.recent.MoveToFront(e)

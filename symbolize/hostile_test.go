@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// exercise does everything that can be done with a file, which may be broken
-// in any way. What must hold is that it ends, that all errors are of the one
-// type, and that Frames and Batch agree.
+// exercise does everything that can be done with a file, which may be broken in any way. What must hold is that it
+// ends, that all errors are of the one type, and that Frames and Batch agree.
 func exercise(t testing.TB, data []byte, arch string) {
 	t.Helper()
 	typed := func(err error) {
@@ -75,40 +74,27 @@ func exercise(t testing.TB, data []byte, arch string) {
 	}
 }
 
-// TestTruncated cuts every fixture at every byte.
-func TestTruncated(t *testing.T) {
+// TestDamaged cuts every fixture at every byte, flips its bits, one at a time, and overwrites runs of bytes with
+// others from the same file: tables that are well formed but in the wrong place.
+func TestDamaged(t *testing.T) {
 	for _, fx := range fixtures(t) {
-		t.Run(fx.name, func(t *testing.T) {
+		data := oracle.ReadFile(t, fx.file)
+		t.Run(fx.name+"/cut", func(t *testing.T) {
 			t.Parallel()
-			data := oracle.ReadFile(t, fx.file)
 			for _, cut := range hostile.Cuts(data, 37) {
 				exercise(t, cut, fx.arch)
 			}
 		})
-	}
-}
-
-// TestFlipped flips bits of every fixture, one at a time.
-func TestFlipped(t *testing.T) {
-	for _, fx := range fixtures(t) {
-		t.Run(fx.name, func(t *testing.T) {
+		t.Run(fx.name+"/flipped", func(t *testing.T) {
 			t.Parallel()
-			for bit, flipped := range hostile.Flips(oracle.ReadFile(t, fx.file), 29*5) {
+			for bit, flipped := range hostile.Flips(data, 29*5) {
 				if bit%29 == 0 {
 					exercise(t, flipped, fx.arch)
 				}
 			}
 		})
-	}
-}
-
-// TestScrambled overwrites runs of bytes with others from the same file: tables
-// that are well formed but in the wrong place.
-func TestScrambled(t *testing.T) {
-	for _, fx := range fixtures(t) {
-		t.Run(fx.name, func(t *testing.T) {
+		t.Run(fx.name+"/scrambled", func(t *testing.T) {
 			t.Parallel()
-			data := oracle.ReadFile(t, fx.file)
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 2000 / oracle.Step(20) {
 				b := bytes.Clone(data)
@@ -132,9 +118,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// problems returns why parts of the debug information are ignored, if any are:
-// unknown versions or damage. It does not look for problems: what has not been
-// needed yet has not been read.
+// problems returns why parts of the debug information are ignored, if any are: unknown versions or damage. It does
+// not look for problems: what has not been needed yet has not been read.
 func (f *File) problems() ([]error, error) {
 	d, err := f.debugData()
 	if err != nil {

@@ -57,9 +57,8 @@ func compareMachO(t *testing.T, file string, args ...string) census {
 	return compareWithSymbols(t, file, "__TEXT,__text", 1, args...)
 }
 
-// TestMachOPrograms compares linked programs: without debug information, with
-// a .dSYM bundle beside them, with one that belongs to another program, and
-// the bundle itself.
+// TestMachOPrograms compares linked programs: without debug information, with a .dSYM bundle beside them, with one
+// that belongs to another program, and the bundle itself.
 func TestMachOPrograms(t *testing.T) {
 	for _, arch := range machOArchs {
 		t.Run(arch, func(t *testing.T) {
@@ -206,9 +205,7 @@ func TestBundles(t *testing.T) {
 				t.Errorf("a bundle with %d files: %v", n, err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(bundle, object.BundleFolder, fmt.Sprint(n)), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(bundle, object.BundleFolder, fmt.Sprint(n)), nil)
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "missing.dSYM"), Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing bundle: %v", err)

@@ -13,9 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// build runs a shell script in a fresh folder that has testdata/symbolize as
-// "src", and returns the path of the file "out" that it makes. The tools it
-// uses are named, so that the test is skipped if one is missing.
+// build runs a shell script in a fresh folder that has testdata/symbolize as "src", and returns the path of the
+// file "out" that it makes. The tools it uses are named, so that the test is skipped if one is missing.
 func build(t testing.TB, script string, tools ...string) string {
 	t.Helper()
 	for _, tool := range tools {
@@ -59,9 +58,7 @@ func llvmFrames(t testing.TB, file string, addrs []uint64, args ...string) [][]F
 		fmt.Fprintf(&list, "%#x\n", a)
 	}
 	response := filepath.Join(t.TempDir(), "addresses")
-	if err := os.WriteFile(response, []byte(list.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, response, []byte(list.String()))
 	args = append(args, "--output-style=JSON", "--functions=linkage", "--inlines", "--no-demangle", "--obj="+file, "@"+response)
 	stdout, stderr, code := oracle.Run(t, oracle.Tool(t, symbolizer), args...)
 	if code != 0 {
@@ -127,8 +124,7 @@ func every(t testing.TB, f *File, section string, step uint64) []uint64 {
 	return addrs
 }
 
-// A census counts what a comparison has seen, so that a test can tell whether
-// it compared anything.
+// A census counts what a comparison has seen, so that a test can tell whether it compared anything.
 type census struct{ known, inlined, withLine int }
 
 // compareFrames fails the test for the first few differences.
@@ -170,9 +166,7 @@ func withoutSymbols(t testing.TB, file string) string {
 	// The package file of split DWARF is found by name.
 	os.Remove(bare + ".dwp")
 	if dwp, err := os.ReadFile(file + ".dwp"); err == nil {
-		if err := os.WriteFile(bare+".dwp", dwp, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, bare+".dwp", dwp)
 	}
 	return bare
 }

@@ -18,8 +18,7 @@ func (f *File) probes(yield func(*dwarf.Probe)) error {
 	return f.guard(func() error { return d.data.Probes(yield) })
 }
 
-// rows calls yield with the addresses at which lines begin, unit by unit. yield must not read the
-// file.
+// rows calls yield with the addresses at which lines begin, unit by unit. yield must not read the file.
 func (f *File) rows(yield func(addrs []uint64) bool) error {
 	d, err := f.debugData()
 	if err != nil {

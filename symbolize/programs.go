@@ -14,15 +14,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// Programs finds the programs and libraries of profiles: files given by name, and files
-// in folders, by build id. It is safe for concurrent use. A nil Programs is empty; only
-// Close must not be called on it.
+// Programs finds the programs and libraries of profiles: files given by name, and files in folders, by build id.
+// It is safe for concurrent use. The zero value is empty; only Close must not be called on it.
 type Programs struct {
+	Names   []string // paths of files that were given by name
+	Files   []*File  // opened by Names, in their order
 	Folders []string // searched on demand
 
-	opt   Options
-	names []string
-	files []*File // in the order of names
+	opt Options
 
 	mu      sync.Mutex
 	scanned bool
@@ -46,7 +45,7 @@ func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 		case err != nil:
 			return nil, errors.Join(err, p.Close())
 		}
-		p.names, p.files = append(p.names, path), append(p.files, f)
+		p.Names, p.Files = append(p.Names, path), append(p.Files, f)
 	}
 	return p, nil
 }
@@ -56,7 +55,7 @@ func (p *Programs) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error
-	for _, f := range p.files {
+	for _, f := range p.Files {
 		errs = append(errs, f.Close())
 	}
 	for _, f := range p.opened {
@@ -64,37 +63,19 @@ func (p *Programs) Close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	p.names, p.files, p.Folders, p.opened = nil, nil, nil, make(map[string]*File)
+	p.Names, p.Files, p.Folders, p.opened = nil, nil, nil, make(map[string]*File)
 	return errors.Join(errs...)
 }
 
-// Empty reports whether there is neither a file nor a folder.
-func (p *Programs) Empty() bool { return p == nil || len(p.files)+len(p.Folders) == 0 }
-
-// Named iterates over the names and files that were given by name.
-func (p *Programs) Named() iter.Seq2[string, *File] {
-	return func(yield func(string, *File) bool) {
-		if p == nil {
-			return
-		}
-		for i, f := range p.files {
-			if !yield(p.names[i], f) {
-				return
-			}
-		}
-	}
-}
-
 // Find iterates over the files with a build id: those given by name, then in each folder
-// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those anywhere below the
-// folders, in lexical order. If a folder cannot be read, Find ends with an error; it
-// skips unreadable files in folders.
+// DIR/.build-id/xx/yyyy.debug and DIR/.build-id/xx/yyyy, then those anywhere below the folders, in lexical order.
+// If a folder cannot be read, Find ends with an error; it skips unreadable files in folders.
 func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
-		if p == nil || len(id) == 0 {
+		if len(id) == 0 {
 			return
 		}
-		for _, f := range p.files {
+		for _, f := range p.Files {
 			if bytes.Equal(f.BuildID, id) && !yield(f, nil) {
 				return
 			}
@@ -134,13 +115,9 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 // WithoutID returns the paths of the linked files below the folders that have no build id,
 // in lexical order. It skips unreadable files, and ends with an error as Find does.
 func (p *Programs) WithoutID() ([]string, error) {
-	if p == nil {
-		return nil, nil
-	}
 	return p.scan(nil)
 }
 
-// open returns a file in a folder, nil if it cannot be read.
 func (p *Programs) open(path string) *File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,8 +131,7 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan returns the files below the folders with a build id. It walks the folders once, for
-// all ids.
+// scan returns the files below the folders with a build id. It walks the folders once, for all ids.
 func (p *Programs) scan(id []byte) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,10 +164,8 @@ func (p *Programs) scan(id []byte) ([]string, error) {
 	return p.below[string(id)], nil
 }
 
-// isBundle reports whether path has the name of a .dSYM bundle.
 func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }
 
-// isProgram reports whether a file begins like one that Open reads.
 func isProgram(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -22,12 +22,7 @@ func TestFindPrograms(t *testing.T) {
 		"b/program.class": []byte("\xca\xfe\xba\xbe\x00\x00\x00\x34"), "b/empty": nil,
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, data)
 	}
 	id := open(t, file, Options{}).BuildID
 	programs, err := OpenPrograms([]string{dir, file}, Options{})
@@ -66,24 +61,17 @@ func TestFindPrograms(t *testing.T) {
 			t.Errorf("of build id %x there are %q, %v", none, got, err)
 		}
 	}
-	for name, f := range programs.Named() {
-		if name != file || f.Name != file {
-			t.Errorf("%s is named %s", f.Name, name)
-		}
+	if names := programs.Names; !slices.Equal(names, []string{file}) || len(programs.Files) != 1 || programs.Files[0].Name != file {
+		t.Errorf("%d files of the names %q", len(programs.Files), names)
 	}
-	if got := programs.Folders; !slices.Equal(got, []string{dir}) || programs.Empty() {
+	if got := programs.Folders; !slices.Equal(got, []string{dir}) {
 		t.Errorf("the folders are %q", got)
 	}
 
 	// A name by the build id comes first, and a file counts once.
 	digits := hex.EncodeToString(id)
 	place := filepath.Join(dir, ".build-id", digits[:2], digits[2:]+".debug")
-	if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(place, program, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, place, program)
 	if programs, err = OpenPrograms([]string{dir}, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +99,7 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-// TestOpenProgramsFails: what is given by name has to be there and a program; a
-// bundle is no folder.
+// TestOpenProgramsFails: what is given by name has to be there and a program; a bundle is no folder.
 func TestOpenProgramsFails(t *testing.T) {
 	dir := t.TempDir()
 	bundle := filepath.Join(dir, "app.dSYM")
@@ -120,23 +107,14 @@ func TestOpenProgramsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("text"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, text, []byte("text"))
 	program := filepath.Join(oracle.Root(t), "testdata", "mip", "all.elf")
 	for _, path := range []string{bundle, text, filepath.Join(dir, "missing")} {
 		if p, err := OpenPrograms([]string{program, path}, Options{}); err == nil || p != nil {
 			t.Errorf("%s is taken for a program", path)
 		}
 	}
-	var none *Programs
-	for range none.Find([]byte{1}) {
+	for range (&Programs{}).Find([]byte{1}) {
 		t.Error("no programs have one")
-	}
-	for name := range none.Named() {
-		t.Errorf("no programs have %s", name)
-	}
-	if !none.Empty() {
-		t.Error("no programs are some")
 	}
 }

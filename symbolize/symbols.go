@@ -11,13 +11,11 @@ type Symbol struct {
 	Name string // mangled; in Mach-O without the leading underscore
 	Addr uint64
 	Size uint64 // in bytes; 0 if the table does not say
-	// File is the base name of the source file, for local symbols of ELF files.
-	File string
+	File string // the base name of the source file, for local symbols of ELF files
 }
 
-// Symbol returns the symbol that contains the address. Of several at one address
-// it returns the largest, of equally large ones the last in the table. A symbol
-// without size extends to the next.
+// Symbol returns the symbol that contains the address. Of several at one address it returns the largest, of
+// equally large ones the last in the table. A symbol without size extends to the next.
 func (f *File) Symbol(addr uint64) (s Symbol, ok bool, err error) {
 	t, err := f.symbolTable()
 	if err != nil {

@@ -188,10 +188,11 @@ type trials struct {
 	merged, checked, theirs   trial.Result
 	checkedRest               trial.Result
 	mergedFile, theirsOutFile []byte
+	err                       error // the first of a run
 }
 
 // start runs the commands on the intact profile.
-func (t *trials) start() (err error) {
+func (t *trials) start() error {
 	if err := os.MkdirAll(t.dir, 0o777); err != nil {
 		return err
 	}
@@ -212,56 +213,47 @@ func (t *trials) start() (err error) {
 		t.llvm = append(t.llvm, t.out)
 	}
 	t.llvm = append(t.llvm, t.in)
-	if t.merged, t.mergedFile, err = t.run(t.subject.Data, t.merge); err != nil {
-		return err
-	}
-	if t.checked, _, err = t.run(t.subject.Data, t.check); err != nil {
-		return err
-	}
-	if t.checkedRest, _, err = t.run(t.subject.Data, t.checkRest); err != nil {
-		return err
-	}
-	if t.merged.Code != 0 || t.checked.Code != 0 {
+	t.merged, t.mergedFile = t.run(t.subject.Data, t.merge)
+	t.checked, _ = t.run(t.subject.Data, t.check)
+	t.checkedRest, _ = t.run(t.subject.Data, t.checkRest)
+	if t.err == nil && (t.merged.Code != 0 || t.checked.Code != 0) {
 		return fmt.Errorf("the intact file is refused: %s%s", t.merged.Stderr, t.checked.Stdout)
 	}
-	if t.subject.Peer != nil && t.bench.llvm != "" {
-		t.theirs, t.theirsOutFile, err = t.run(t.subject.Data, t.llvm)
+	if t.hasPeer() {
+		t.theirs, t.theirsOutFile = t.run(t.subject.Data, t.llvm)
 	}
-	return err
+	return t.err
 }
 
-// run runs a command on a file. It returns what the command wrote to its output file, or
-// to its standard output.
-func (t *trials) run(data []byte, argv []string) (trial.Result, []byte, error) {
-	if err := os.WriteFile(t.in, data, 0o666); err != nil {
-		return trial.Result{}, nil, err
+func (t *trials) hasPeer() bool { return t.subject.Peer != nil && t.bench.llvm != "" }
+
+// run runs a command on a file. It returns what the command wrote to its output file, or to its standard output. After an
+// error it does nothing.
+func (t *trials) run(data []byte, argv []string) (r trial.Result, written []byte) {
+	if t.err != nil {
+		return r, nil
+	}
+	if t.err = os.WriteFile(t.in, data, 0o666); t.err != nil {
+		return r, nil
 	}
 	os.Remove(t.out) // the output of the previous flip
-	r, err := trial.Run(argv...)
-	if err != nil {
-		return r, nil, err
+	if r, t.err = trial.Run(argv...); t.err != nil {
+		return r, nil
 	}
-	written, err := os.ReadFile(t.out)
-	if os.IsNotExist(err) {
-		written, err = r.Stdout, nil
+	written, t.err = os.ReadFile(t.out)
+	if os.IsNotExist(t.err) {
+		written, t.err = r.Stdout, nil
 	}
-	return r, written, err
+	return r, written
 }
 
-// try flips a bit and returns the outcomes of the merge, of check and merge, and of
-// llvm-profdata.
+// try flips a bit and returns the outcomes of the merge, of check and merge, and of llvm-profdata.
 func (t *trials) try(bit int) (results [4]outcome, err error) {
 	data := bytes.Clone(t.subject.Data)
 	data[bit/8] ^= 1 << (bit % 8)
-	merged, out, err := t.run(data, t.merge)
-	if err != nil {
-		return results, err
-	}
+	merged, out := t.run(data, t.merge)
 	results[0] = outcomeOf(&merged, &t.merged, out, t.mergedFile)
-	checked, _, err := t.run(data, t.check)
-	if err != nil {
-		return results, err
-	}
+	checked, _ := t.run(data, t.check)
 	switch {
 	case checked.Crashed() || results[0] == crashed:
 		results[1] = crashed
@@ -275,27 +267,20 @@ func (t *trials) try(bit int) (results [4]outcome, err error) {
 	// Only if nothing else finds the damage is the file compared with others.
 	results[3] = results[1]
 	if results[1] == silent || results[1] == unchanged {
-		rest, _, err := t.run(data, t.checkRest)
-		if err != nil {
-			return results, err
-		}
+		rest, _ := t.run(data, t.checkRest)
 		if rest.Crashed() {
 			results[3] = crashed
 		} else if remarks(&rest) != remarks(&t.checkedRest) {
 			results[3] = told
 		}
 	}
-	if t.subject.Peer != nil && t.bench.llvm != "" {
-		theirs, out, err := t.run(data, t.llvm)
-		if err != nil {
-			return results, err
-		}
+	if t.hasPeer() {
+		theirs, out := t.run(data, t.llvm)
 		results[2] = outcomeOf(&theirs, &t.theirs, out, t.theirsOutFile)
 	}
-	return results, nil
+	return results, t.err
 }
 
-// remarks returns how many remarks a check made.
 func remarks(r *trial.Result) int { return bytes.Count(r.Stdout, []byte("remark:")) }
 
 // outcomeOf compares the results of a damaged and the intact file.

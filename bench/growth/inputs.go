@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,12 +19,9 @@ import (
 // perFunction is how many counters functions have on average.
 const perFunction = 8
 
-// A maker makes profiles in a folder.
-type maker struct{ dir string }
-
-// files returns profiles of one program with n counters each, or samples, records, contexts.
-func (m *maker) files(kind string, files, n int) ([]string, error) {
-	dir := filepath.Join(m.dir, fmt.Sprintf("%s-%d", kind, n))
+// makeFiles returns profiles of one program with n counters each, or samples, records, contexts, below a folder.
+func makeFiles(folder, kind string, files, n int) ([]string, error) {
+	dir := filepath.Join(folder, fmt.Sprintf("%s-%d", kind, n))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -36,7 +32,7 @@ func (m *maker) files(kind string, files, n int) ([]string, error) {
 			continue
 		}
 		g := &generator{rng: rand.New(rand.NewPCG(uint64(i), 7)), n: max(n/perFunction, 1)}
-		if err := measure.WriteFile(out[i], func(w *bufio.Writer) error { return g.write(kind, w) }); err != nil {
+		if err := measure.WriteFile(out[i], func(w *bufio.Writer) error { return writers[kind](g, w) }); err != nil {
 			return nil, err
 		}
 	}
@@ -49,19 +45,10 @@ type generator struct {
 	n   int
 }
 
-// write writes the profile in the format of a file suffix.
-func (g *generator) write(kind string, w *bufio.Writer) error {
-	switch kind {
-	case "profraw":
-		return g.raw(w)
-	case "profdata":
-		return g.indexed(w)
-	case "afdo":
-		return g.samples(w)
-	case "iprof":
-		return g.iprof(w)
-	}
-	return g.heap(w)
+// writers write the profile, by the suffix of the file.
+var writers = map[string]func(*generator, *bufio.Writer) error{
+	"profraw": (*generator).raw, "profdata": (*generator).indexed, "afdo": (*generator).samples,
+	"iprof": (*generator).iprof, "memprof.yaml": (*generator).heap,
 }
 
 // name returns a mangled name of C++ of about 60 bytes.
@@ -81,7 +68,7 @@ func (g *generator) count() uint64 {
 }
 
 // indexed writes a profile in which every tenth function calls others through pointers.
-func (g *generator) indexed(w io.Writer) error {
+func (g *generator) indexed(w *bufio.Writer) error {
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}
 	for i := range g.n {
 		name := g.name(i)
@@ -101,9 +88,8 @@ func (g *generator) indexed(w io.Writer) error {
 	return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{})
 }
 
-// raw writes a profile of version 8, as programs compiled with LLVM 14 do: header, a record
-// for each function, counters, names.
-func (g *generator) raw(w io.Writer) error {
+// raw writes a profile of version 8, as programs compiled with LLVM 14 do: header, a record for each function, counters, names.
+func (g *generator) raw(w *bufio.Writer) error {
 	const (
 		dataAddr, countersAddr, namesAddr = 0x40_0000, 0x4000_0000, 0x8000_0000
 		recordSize                        = 48
@@ -151,7 +137,7 @@ func (g *generator) raw(w io.Writer) error {
 }
 
 // samples writes a sample profile, a sample for each counter.
-func (g *generator) samples(w io.Writer) error {
+func (g *generator) samples(w *bufio.Writer) error {
 	p := new(sampleprof.Profile)
 	for i := range g.n {
 		f := &sampleprof.Function{Name: sampleprof.NameOf(g.name(i)), Head: g.count()}

@@ -1,9 +1,8 @@
 //go:build linux
 
-// Command growth measures how the CPU time and the memory of profuse's commands grow with
-// the profiles, from 1,000 to 10,000,000 counters, fits a power of the size to both and draws
-// them on logarithmic scales. A power of 1 is growth in proportion; n log n looks like one of
-// about 1.07 at these sizes.
+// Command growth measures how the CPU time and the memory of profuse's commands grow with the profiles, from 1,000
+// to 10,000,000 counters, fits a power of the size to both and draws them on logarithmic scales. A power of 1 is
+// growth in proportion; n log n looks like one of about 1.07 at these sizes.
 //
 //	go run ./bench/growth [-o FILE.svg] [-to N] [-operations REGEX]
 //
@@ -26,9 +25,9 @@ import (
 // An operation is a command on profiles of a given size.
 type operation struct {
 	name   string
-	inputs func(m *maker, n int) ([]string, error) // with n counters, samples, records or contexts in all
-	args   []string                                // before the inputs
-	output bool                                    // it writes a file
+	inputs inputs   // with n counters, samples, records or contexts in all
+	args   []string // before the inputs
+	output bool     // it writes a file
 }
 
 const perFile = 1000 // counters of one of many files
@@ -51,23 +50,26 @@ var operations = []operation{
 	{"show heap", upTo(1_000_000, split("memprof.yaml", 1)), []string{"show"}, false},
 }
 
+// inputs makes profiles of n counters in a folder.
+type inputs func(dir string, n int) ([]string, error)
+
 // split returns the inputs of n counters in a fixed number of files.
-func split(kind string, files int) func(m *maker, n int) ([]string, error) {
-	return func(m *maker, n int) ([]string, error) { return m.files(kind, files, n/files) }
+func split(kind string, files int) inputs {
+	return func(dir string, n int) ([]string, error) { return makeFiles(dir, kind, files, n/files) }
 }
 
 // many returns the inputs of n counters in files of perFile counters.
-func many(kind string) func(m *maker, n int) ([]string, error) {
-	return func(m *maker, n int) ([]string, error) { return m.files(kind, n/perFile, perFile) }
+func many(kind string) inputs {
+	return func(dir string, n int) ([]string, error) { return makeFiles(dir, kind, n/perFile, perFile) }
 }
 
 // upTo returns no inputs above a number of counters: a heap profile would be 4 GB of text.
-func upTo(most int, inputs func(m *maker, n int) ([]string, error)) func(m *maker, n int) ([]string, error) {
-	return func(m *maker, n int) ([]string, error) {
+func upTo(most int, of inputs) inputs {
+	return func(dir string, n int) ([]string, error) {
 		if n > most {
 			return nil, nil
 		}
-		return inputs(m, n)
+		return of(dir, n)
 	}
 }
 
@@ -101,11 +103,11 @@ func main() {
 
 // run measures each operation at sizes half a decade apart.
 func run(out string, to int, chosen *regexp.Regexp) error {
-	m := &maker{dir: filepath.Join("bin", "bench", "growth")}
-	if err := os.MkdirAll(m.dir, 0o777); err != nil {
+	dir := filepath.Join("bin", "bench", "growth")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	profuse, err := trial.Build(m.dir)
+	profuse, err := trial.Build(dir)
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 			if n > to {
 				break
 			}
-			p, err := op.measure(m, profuse, n)
+			p, err := op.measure(dir, profuse, n)
 			if err != nil {
 				return err
 			}
@@ -142,14 +144,14 @@ func run(out string, to int, chosen *regexp.Regexp) error {
 }
 
 // measure returns the least cost of a few runs, more of short ones.
-func (op *operation) measure(m *maker, profuse string, n int) (p point, err error) {
-	inputs, err := op.inputs(m, n)
+func (op *operation) measure(dir, profuse string, n int) (p point, err error) {
+	inputs, err := op.inputs(dir, n)
 	if err != nil || inputs == nil {
 		return p, err
 	}
 	argv := append([]string{profuse}, op.args...)
 	if op.output {
-		argv = append(argv, "-o", filepath.Join(m.dir, "out"))
+		argv = append(argv, "-o", filepath.Join(dir, "out"))
 	}
 	p.n = n
 	// Anything above the least is noise of the machine.
@@ -187,7 +189,6 @@ func (s *series) exponent(of func(point) float64) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// power prints an exponent.
 func power(e float64) string {
 	if math.IsNaN(e) {
 		return "–"

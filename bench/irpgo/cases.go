@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,8 +69,7 @@ var cases = []benchCase{
 // mainCases are the default of -base: they leave out cases that are like others.
 const mainCases = "abcdefghjklnpqrstuvwxy"
 
-// merging merges the inputs with each tool, with as many threads as there are CPUs and with
-// one.
+// merging merges the inputs with each tool, with as many threads as there are CPUs and with one.
 func (b *bench) merging(inputs []string) []*command {
 	// Without the drop-in with one thread.
 	one := b.mergingBy(1, inputs)
@@ -77,7 +77,6 @@ func (b *bench) merging(inputs []string) []*command {
 	return append(b.mergingBy(runtime.NumCPU(), inputs), one[:2]...)
 }
 
-// mergingBy64 merges with many more threads than there are CPUs.
 func (b *bench) mergingBy64(inputs []string) []*command { return b.mergingBy(64, inputs) }
 
 // mergingOne merges a single input, which threads cannot share.
@@ -95,14 +94,23 @@ func (b *bench) mergingCold(inputs []string) []*command {
 // mergingBy merges with n threads. profuse writes the indexed version of llvm-profdata 22, so that the files have the same
 // bytes.
 func (b *bench) mergingBy(n int, inputs []string) []*command {
+	threads := fmt.Sprintf(" -j %d", n)
+	commands := b.mergingWith("out-%s-j"+strconv.Itoa(n)+".profdata", inputs, []string{"--indexed-version", "13"}, strings.Fields(threads))
+	for _, c := range commands {
+		c.name += threads
+	}
+	return commands
+}
+
+// mergingWith merges with profuse and options of its own, with llvm-profdata, and with the drop-in. All get the common options.
+// out is the pattern of the outputs' names.
+func (b *bench) mergingWith(out string, inputs, own, common []string) []*command {
 	cmd := func(kind commandKind, name string, argv ...string) *command {
-		name = fmt.Sprintf("%s -j %d", name, n)
-		out := filepath.Join(b.dir, fmt.Sprintf("out-%s.profdata", strings.ReplaceAll(name, " ", "")))
-		argv = append(argv, "-j", strconv.Itoa(n), "-o", out)
-		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
+		out := filepath.Join(b.dir, fmt.Sprintf(out, name))
+		return &command{name: name, kind: kind, argv: slices.Concat(argv, common, []string{"-o", out}, inputs), out: out}
 	}
 	return []*command{
-		cmd(ours, "profuse", b.profuse, "merge", "-q", "--indexed-version", "13"),
+		cmd(ours, "profuse", append([]string{b.profuse, "merge", "-q"}, own...)...),
 		cmd(peer, "llvm", b.llvm, "merge"),
 		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge"),
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
-// The program for coverage: files that share headers with macros, inline functions
-// and templates, as C++ projects do.
+// The program for coverage: files that share headers with macros, inline functions and templates, as C++ projects do.
 const (
 	coverHeaders   = 200
 	coverSources   = 400
@@ -61,7 +60,6 @@ func coverSource(s int) string {
 	return b.String()
 }
 
-// makeCovered returns the program and its profile.
 func makeCovered(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "covered")
 	var sources []source
@@ -83,8 +81,7 @@ func makeCovered(dir string) ([]string, error) {
 	return covered(dir, append(sources, source{"main.cpp", calls.String()}))
 }
 
-// makeMacros returns a program with one function that uses a macro 8,000 times, and
-// its profile.
+// makeMacros returns a program with one function that uses a macro 8,000 times, and its profile.
 func makeMacros(dir string) ([]string, error) {
 	dir = filepath.Join(dir, "macros")
 	var b strings.Builder

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 
@@ -19,13 +18,10 @@ import (
 // makeChanged returns the very large profile and the profile of a later run of a newer build.
 func makeChanged(dir string) ([]string, error) {
 	inputs, err := makeHuge(dir)
-	if err != nil {
-		return nil, err
-	}
 	changed := filepath.Join(dir, "huge-changed.profdata")
 	inputs = append(inputs, changed)
-	if measure.Exists(changed) {
-		return inputs, nil
+	if err != nil || measure.Exists(changed) {
+		return inputs, err
 	}
 	return inputs, prepareApart("changed", inputs[0], changed)
 }
@@ -83,58 +79,42 @@ func (b *bench) reporting(inputs []string) []*command {
 	return alone(b.profuse, "report", "-o", filepath.Join(b.dir, "huge.html"), inputs[0])
 }
 
-// makeMIP returns 1,000 raw profiles of a program that profuse cc has instrumented, and the
-// program.
+// makeMIP returns 1,000 raw profiles of a program that profuse cc has instrumented, and the program.
 func makeMIP(dir string) ([]string, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "mip"))
+	dir, err := makeFolder(dir, "mip")
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	program, cc := filepath.Join(dir, "program"), filepath.Join(filepath.Dir(dir), "profuse")
 	// 20 units of 500 functions are 10,000 functions.
-	const units = 20
-	sources := []source{{"main.c", mainUnit(span(0, units), functionsPerUnit)}}
-	for i := range units {
-		sources = append(sources, source{fmt.Sprintf("unit%d.c", i), unit(i, functionsPerUnit)})
-	}
-	if err := build(program, sources, cc, "cc", "--", "clang-22", "-O1", "-w", "-fmachine-profile-generate"); err != nil {
+	if err := build(program, unitSources("main.c", span(0, 20)), cc, "cc", "--", "clang-22", "-O1", "-w", "-fmachine-profile-generate"); err != nil {
 		return nil, err
 	}
-	out := make([]string, 1000)
-	for i := range out {
-		out[i] = filepath.Join(dir, fmt.Sprintf("run%d.mipraw", i))
-	}
-	return append(out, program), parallel(len(out), func(i int) error {
-		if measure.Exists(out[i]) {
-			return nil
-		}
-		// The argument is the number of calls; 200 different ones are enough for 1,000 runs.
-		cmd := exec.Command(program, strconv.Itoa((i%200+1)*400))
-		cmd.Env = append(os.Environ(), "LLVM_MIP_PROFILE_FILENAME="+out[i])
-		return cmd.Run()
-	})
+	profile := func(i int) string { return filepath.Join(dir, fmt.Sprintf("run%d.mipraw", i)) }
+	out, err := recordRuns(program, "LLVM_MIP_PROFILE_FILENAME", 1000, profile)
+	return append(out, program), err
 }
 
 // mergingMIP merges raw MIP profiles. There is no other tool to compare with.
 func (b *bench) mergingMIP(inputs []string) []*command {
 	raw := inputs[:len(inputs)-1]
+	return b.mergingOwn(".mip", append([]string{"--program", inputs[len(raw)]}, raw...))
+}
+
+// mergingOwn merges with profuse alone, with as many threads as there are CPUs and with one.
+func (b *bench) mergingOwn(suffix string, inputs []string) []*command {
 	cmd := func(kind commandKind, name string, options ...string) *command {
-		argv := append([]string{b.profuse, "merge", "-q", "-o", filepath.Join(b.dir, "out-"+name+".mip")}, options...)
-		return &command{name: name, kind: kind, argv: append(append(argv, "--program", inputs[len(raw)]), raw...), out: filepath.Join(b.dir, "out-"+name+".mip")}
+		out := filepath.Join(b.dir, "out-"+name+suffix)
+		argv := append([]string{b.profuse, "merge", "-q", "-o", out}, options...)
+		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
 	}
 	return []*command{cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1")}
 }
 
 // makeIprof returns ten iprof files of about 10 MB, and makeIprofLarge one of 100 MB.
 func makeIprof(dir string) ([]string, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "iprof"))
+	dir, err := makeFolder(dir, "iprof")
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	var out []string
@@ -171,15 +151,9 @@ func (b *bench) readingIprof(inputs []string) []*command {
 // the order of their first appearance.
 func (b *bench) mergingIprof(inputs []string) []*command {
 	python := filepath.Join(b.dir, "python.iprof")
-	cmd := func(kind commandKind, name string, options ...string) *command {
-		out := filepath.Join(b.dir, "out-"+name+".iprof")
-		argv := append([]string{b.profuse, "merge", "-q", "-o", out}, options...)
-		return &command{name: name, kind: kind, argv: append(argv, inputs...), out: out}
-	}
-	return []*command{
-		cmd(ours, "profuse"), cmd(other, "profuse -j 1", "-j", "1"),
-		{name: "python", kind: peer, argv: append([]string{"python3", "bench/iprof-merge.py", python}, inputs...), out: python, canonical: true},
-	}
+	return append(b.mergingOwn(".iprof", inputs), &command{
+		name: "python", kind: peer, argv: append([]string{"python3", "bench/iprof-merge.py", python}, inputs...), out: python, canonical: true,
+	})
 }
 
 // pruningIprof drops the entries with small counts. jq keeps the types and methods to which they refer.

@@ -19,16 +19,14 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 )
 
-// Programs are linked from units, so that different programs share functions,
-// as the programs of one source tree do.
+// Programs are linked from units, so that different programs share functions, as the programs of one source tree do.
 const (
 	numUnits         = 80
 	functionsPerUnit = 500
 )
 
-// unit returns the C source of one unit: n functions with loops, branches,
-// switches, calls through a table and copies of varying length, and a table of
-// all of them.
+// unit returns the C source of one unit: n functions with loops, branches, switches, calls through a table and
+// copies of varying length, and a table of all of them.
 func unit(u, n int) string {
 	var b strings.Builder
 	b.WriteString("#include <string.h>\ntypedef int (*fn)(int, int);\n")
@@ -56,8 +54,7 @@ func unit(u, n int) string {
 	return b.String()
 }
 
-// mainUnit returns a main that calls the functions of the units as often as its
-// argument says.
+// mainUnit returns a main that calls the functions of the units as often as its argument says.
 func mainUnit(units []int, functions int) string {
 	var b strings.Builder
 	b.WriteString("#include <stdlib.h>\ntypedef int (*fn)(int, int);\n")
@@ -113,30 +110,39 @@ func build(program string, sources []source, compiler ...string) error {
 	return prepare(link[0], link[1:]...)
 }
 
-// program returns the path of a program linked from the units.
-func program(dir, name string, units []int) (string, error) {
-	path := filepath.Join(dir, name)
-	sources := []source{{name + "-main.c", mainUnit(units, functionsPerUnit)}}
+// unitSources returns the sources of a program of the units.
+func unitSources(main string, units []int) []source {
+	sources := []source{{main, mainUnit(units, functionsPerUnit)}}
 	for _, u := range units {
 		sources = append(sources, source{fmt.Sprintf("unit%d.c", u), unit(u, functionsPerUnit)})
 	}
-	return path, build(path, sources, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld")
+	return sources
 }
 
-// runs runs a program n times with different inputs and returns the paths of
-// the profiles.
-func runs(dir, program string, n int) ([]string, error) {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = filepath.Join(dir, fmt.Sprintf("%s-%d.profraw", filepath.Base(program), i))
+// profiles returns the profiles of n runs of a program that is linked from the units.
+func profiles(dir, name string, units []int, n int) ([]string, error) {
+	return runs(dir, name, unitSources(name+"-main.c", units), n)
+}
+
+// runs builds a program, runs it n times with different inputs and returns the paths of the profiles.
+func runs(dir, name string, sources []source, n int) ([]string, error) {
+	program := filepath.Join(dir, name)
+	if err := build(program, sources, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld"); err != nil {
+		return nil, err
 	}
+	return recordRuns(program, "LLVM_PROFILE_FILE", n, func(i int) string { return fmt.Sprintf("%s-%d.profraw", program, i) })
+}
+
+// recordRuns runs a program n times unless the profiles of the runs exist. A variable of the environment names the profile.
+func recordRuns(program, variable string, n int, profile func(i int) string) ([]string, error) {
+	out := make([]string, n)
 	return out, parallel(n, func(i int) error {
-		if measure.Exists(out[i]) {
+		if out[i] = profile(i); measure.Exists(out[i]) {
 			return nil
 		}
-		// The argument is the number of calls: 400 to 80,000.
+		// The argument is the number of calls, 400 to 80,000: 200 different ones are enough.
 		cmd := exec.Command(program, fmt.Sprint((i%200+1)*400))
-		cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+out[i])
+		cmd.Env = append(os.Environ(), variable+"="+out[i])
 		return cmd.Run()
 	})
 }
@@ -151,33 +157,15 @@ func span(from, n int) []int {
 }
 
 // makeLarge makes the profiles of the main case: 60 units of 500 functions.
-func makeLarge(dir string) ([]string, error) {
-	p, err := program(dir, "large", span(0, 60))
-	if err != nil {
-		return nil, err
-	}
-	return runs(dir, p, 200)
-}
+func makeLarge(dir string) ([]string, error) { return profiles(dir, "large", span(0, 60), 200) }
 
 // makeMany makes profiles of a small program of two units.
-func makeMany(dir string) ([]string, error) {
-	p, err := program(dir, "small", span(0, 2))
-	if err != nil {
-		return nil, err
-	}
-	return runs(dir, p, 5000)
-}
+func makeMany(dir string) ([]string, error) { return profiles(dir, "small", span(0, 2), 5000) }
 
-// makeTiny makes many small files: profiles of a program of 140 functions, each of them
-// copied a hundred times.
+// makeTiny makes many small files: profiles of a program of 140 functions, each of them copied a hundred times.
 func makeTiny(dir string) (out []string, err error) {
 	const copies = 100
-	path := filepath.Join(dir, "tiny")
-	text := unit(0, 140) + mainUnit([]int{0}, 140)
-	if err := build(path, []source{{"tiny.c", text}}, "clang-22", "-O1", "-w", "-fprofile-generate", "-fuse-ld=lld"); err != nil {
-		return nil, err
-	}
-	raw, err := runs(dir, path, 200)
+	raw, err := runs(dir, "tiny", []source{{"tiny.c", unit(0, 140) + mainUnit([]int{0}, 140)}}, 200)
 	if err != nil {
 		return nil, err
 	}
@@ -206,11 +194,7 @@ func makeTiny(dir string) (out []string, err error) {
 // most functions of a file already.
 func makeMixed(dir string) (out []string, err error) {
 	for i := range 50 {
-		p, err := program(dir, fmt.Sprintf("mixed%d", i), span(i, 12))
-		if err != nil {
-			return nil, err
-		}
-		raw, err := runs(dir, p, 1)
+		raw, err := profiles(dir, fmt.Sprintf("mixed%d", i), span(i, 12), 1)
 		if err != nil {
 			return nil, err
 		}
@@ -221,11 +205,7 @@ func makeMixed(dir string) (out []string, err error) {
 
 // makeIndexed merges each raw profile on its own, by LLVM's tool.
 func makeIndexed(dir string) ([]string, error) {
-	p, err := program(dir, "whole", span(0, numUnits))
-	if err != nil {
-		return nil, err
-	}
-	raw, err := runs(dir, p, 20)
+	raw, err := profiles(dir, "whole", span(0, numUnits), 20)
 	if err != nil {
 		return nil, err
 	}
@@ -239,17 +219,12 @@ func makeIndexed(dir string) ([]string, error) {
 	})
 }
 
-// makeHuge makes the very large profile.
-func makeHuge(dir string) ([]string, error) {
-	out := filepath.Join(dir, "huge.profdata")
-	if measure.Exists(out) {
-		return []string{out}, nil
-	}
-	return []string{out}, prepareApart("huge", out)
-}
+func makeHuge(dir string) ([]string, error) { return makeApart(dir, "huge") }
 
-// writeHuge writes a profile of 500,000 functions as C++ names them, some with
-// values.
+// makeGiant makes a profile of 2 GB.
+func makeGiant(dir string) ([]string, error) { return makeApart(dir, "giant") }
+
+// writeHuge writes a profile of 500,000 functions as C++ names them, some with values.
 func writeHuge(name string) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := &irpgo.Profile{Variant: irpgo.IRLevel}
@@ -280,15 +255,6 @@ func writeHuge(name string) error {
 	return measure.WriteFile(name, func(w *bufio.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
-// makeGiant makes a profile of 2 GB.
-func makeGiant(dir string) ([]string, error) {
-	out := filepath.Join(dir, "giant.profdata")
-	if measure.Exists(out) {
-		return []string{out}, nil
-	}
-	return []string{out}, prepareApart("giant", out)
-}
-
 // writeGiant writes a profile of 200,000 functions of 1,230 counters, which repeat.
 func writeGiant(name string) error {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -307,6 +273,15 @@ func writeGiant(name string) error {
 	return measure.WriteFile(name, func(w *bufio.Writer) error { return irpgo.WriteIndexed(w, p, irpgo.IndexedOptions{}) })
 }
 
+// makeApart returns a profile by one of the [writers].
+func makeApart(dir, writer string) ([]string, error) {
+	out := filepath.Join(dir, writer+".profdata")
+	if measure.Exists(out) {
+		return []string{out}, nil
+	}
+	return []string{out}, prepareApart(writer, out)
+}
+
 // writeFlag asks this program to run one of the [writers].
 const writeFlag = "-write"
 
@@ -319,7 +294,6 @@ func prepareApart(writer string, files ...string) error {
 	return prepare(self, append([]string{writeFlag, writer}, files...)...)
 }
 
-// prepare runs one command of the preparations.
 func prepare(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)

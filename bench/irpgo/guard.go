@@ -28,7 +28,7 @@ func (b *bench) guard(revision, chosen string, pairs int) error {
 		return err
 	}
 	defer os.RemoveAll(filepath.Dir(old))
-	fmt.Printf("CPU time of the working tree as a multiple of that of %s: median of %d pairs, 95 %% confidence interval\n\n", revision, pairs)
+	fmt.Printf("CPU time of the working tree as a multiple of the time of %s: median of %d pairs, 95 %% confidence interval\n\n", revision, pairs)
 	var slower []string
 	for _, c := range cases {
 		if !strings.Contains(chosen, c.letter) {

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/bench/internal/measure"
 )
 
-// A heapProgram is a program for heap profiles. Its functions are in layers, and each calls random functions of the next
-// layer.
+// A heapProgram is a program for heap profiles. Its functions are in layers, and each calls random functions of the next layer.
 type heapProgram struct {
 	name                     string
 	layers, functions, files int
@@ -30,14 +29,12 @@ var (
 // chance is a random number generator with the same numbers in every release of Go.
 type chance uint32
 
-// n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example
-// of rand.
+// n returns a number from 0 to n-1, by the linear congruential generator of the C standard's example of rand.
 func (c *chance) n(n int) int {
 	*c = (*c*1103515245 + 12345) % (1 << 31)
 	return int(*c>>16) % n
 }
 
-// header declares the functions.
 func (p *heapProgram) header() string {
 	var b strings.Builder
 	b.WriteString("#pragma once\n#include <cstdlib>\n#include <cstring>\n")
@@ -62,7 +59,6 @@ func (p *heapProgram) header() string {
 	return b.String()
 }
 
-// function is one function of a layer.
 func (p *heapProgram) function(c *chance, layer, i int) string {
 	var b strings.Builder
 	// Functions of the last layer call nobody and always allocate.
@@ -126,7 +122,6 @@ var heapCompiler = strings.Fields("clang++-22 -fuse-ld=lld -Wl,--build-id -Wno-u
 	"-fmemory-profile -g -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer " +
 	"-fno-optimize-sibling-calls -fdebug-info-for-profiling -fno-exceptions -std=c++17")
 
-// build returns the path of the program.
 func (p *heapProgram) build(dir string) (string, error) {
 	program := filepath.Join(dir, p.name)
 	sources := []source{{p.name + ".h", p.header()}}
@@ -159,10 +154,9 @@ func (p *heapProgram) record(dir string, times int) (string, error) {
 	return raw, os.Rename(written[0], raw)
 }
 
-// makeHeap returns a function that makes a raw profile and its program.
 func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
-		dir, err := heapDir(dir)
+		dir, err := makeFolder(dir, "heap")
 		if err != nil {
 			return nil, err
 		}
@@ -171,9 +165,9 @@ func makeHeap(p *heapProgram, times int) func(dir string) ([]string, error) {
 	}
 }
 
-// heapDir makes the folder; its path is absolute, since programs run elsewhere.
-func heapDir(dir string) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "heap"))
+// makeFolder makes a folder; its path is absolute, since programs run elsewhere.
+func makeFolder(dir, name string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, name))
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
 	}
@@ -184,7 +178,7 @@ func heapDir(dir string) (string, error) {
 // different numbers of contexts, and the program.
 func makeHeaps(p *heapProgram, times int) func(dir string) ([]string, error) {
 	return func(dir string) ([]string, error) {
-		dir, err := heapDir(dir)
+		dir, err := makeFolder(dir, "heap")
 		if err != nil {
 			return nil, err
 		}
@@ -213,18 +207,9 @@ func (b *bench) mergingHeaps(inputs []string) []*command {
 
 // symbolizingHeap makes an indexed profile of raw heap profiles and their program.
 func (b *bench) symbolizingHeap(inputs []string) []*command {
-	raw, program := inputs[:len(inputs)-1], inputs[len(inputs)-1]
-	cmd := func(kind commandKind, name string, argv ...string) *command {
-		out := filepath.Join(b.dir, fmt.Sprintf("heap-%s.profdata", name))
-		// "profuse merge" takes this option of llvm-profdata, too.
-		argv = append(append(argv, "--profiled-binary="+program, "-o", out), raw...)
-		return &command{name: name, kind: kind, argv: argv, out: out}
-	}
-	own := cmd(ours, "profuse", b.profuse, "merge", "-q")
-	own.out = "" // of a newer version
-	return []*command{
-		own,
-		cmd(peer, "llvm", b.llvm, "merge"),
-		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge"),
-	}
+	last := len(inputs) - 1
+	// "profuse merge" takes this option of llvm-profdata, too.
+	commands := b.mergingWith("heap-%s.profdata", inputs[:last], nil, []string{"--profiled-binary=" + inputs[last]})
+	commands[0].out = "" // of a newer version
+	return commands
 }

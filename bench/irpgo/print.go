@@ -40,7 +40,6 @@ func (c *command) values(metric int) []float64 {
 	return out
 }
 
-// heading describes the case and says how many bytes it reads.
 func (r *result) heading() string {
 	return fmt.Sprintf("(%s) %s, %.0f MB", r.letter, r.title, float64(r.size)/1e6)
 }
@@ -124,7 +123,6 @@ func (r *result) ratios(c *command, metric int) []float64 {
 	return best
 }
 
-// print prints the result for a terminal.
 func (r *result) print(w io.Writer) {
 	fmt.Fprintln(w, r.heading())
 	for _, row := range r.rows() {
@@ -213,7 +211,6 @@ func (r *result) markdown() string {
 	return "### " + r.heading() + "\n\n" + markdownTable(r.rows())
 }
 
-// printMarkdown prints the table of all results, then the table of each case.
 func printMarkdown(w io.Writer, machine string, results []*result) {
 	fmt.Fprintln(w, summaryTable(machine, results, ""))
 	for _, r := range results {
@@ -274,12 +271,7 @@ func markdownTable(rows [][]string) string {
 			continue
 		}
 		for i, width := range widths {
-			rule := strings.Repeat("-", width+1)
-			if i == 0 {
-				fmt.Fprint(w, "|", rule, "-")
-			} else {
-				fmt.Fprint(w, "|", rule, ":")
-			}
+			fmt.Fprintf(w, "|%s%c", strings.Repeat("-", width+1), "-:"[min(i, 1)])
 		}
 		fmt.Fprintln(w, "|")
 	}

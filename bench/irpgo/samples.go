@@ -22,12 +22,7 @@ const (
 	fileFunctions    = 16_000 // of one of many, which have a seventh of their functions in common with another
 )
 
-// makeSampled returns a large sample profile.
-func makeSampled(dir string) ([]string, error) {
-	return writtenSamples(dir, "sampled", 1)
-}
-
-// makeSampledMany returns sample profiles of many programs.
+func makeSampled(dir string) ([]string, error) { return writtenSamples(dir, "sampled", 1) }
 func makeSampledMany(dir string) ([]string, error) {
 	return writtenSamples(dir, "sampled-many", sampledFiles)
 }
@@ -133,15 +128,11 @@ func (g *sampled) location(lines uint32) sampleprof.Location {
 
 // mergingSamples merges sample profiles. llvm-profdata has no threads for them.
 func (b *bench) mergingSamples(inputs []string) []*command {
-	cmd := func(kind commandKind, name string, argv ...string) *command {
-		out := filepath.Join(b.dir, "out-"+name+".afdo")
-		return &command{name: name, kind: kind, argv: append(append(argv, "-o", out), inputs...), out: out}
+	commands := b.mergingWith("out-%s.afdo", inputs, nil, nil)
+	for _, c := range commands[1:] {
+		c.argv = append(c.argv, "--sample")
 	}
-	return []*command{
-		cmd(ours, "profuse", b.profuse, "merge", "-q"),
-		cmd(peer, "llvm", b.llvm, "merge", "--sample"),
-		cmd(replacing, "drop-in", b.profuse, "llvm-profdata", "merge", "--sample"),
-	}
+	return commands
 }
 
 // showingSamples prints all of a sample profile.

@@ -138,7 +138,6 @@ func makeSymbols(dir string) ([]string, error) {
 	return out, prepareApart("addresses", program, addresses)
 }
 
-// writeAddresses writes addresses of a program's code.
 func writeAddresses(program, to string) error {
 	f, err := symbolize.Open(program, symbolize.Options{SymbolTable: true})
 	if err != nil {

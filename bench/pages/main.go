@@ -87,7 +87,6 @@ type start struct {
 	major, minor int64   // page faults
 }
 
-// startCost runs a command and returns the cost of its start.
 func startCost(argv []string) (s start, err error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	out, err := cmd.StdoutPipe()

@@ -13,8 +13,7 @@
 //	silent     success with another output
 //	whole      ended by a signal or a full disk, with the old or the new output in place
 //
-// These fail the soak, which keeps the input and the command line of each in FOLDER,
-// by default bin/soak:
+// These fail the soak, which keeps the input and the command line of each in FOLDER, by default bin/soak:
 //
 //	torn       a part of an output, or a file that no command knows for temporary
 //	crash      a signal or a panic
@@ -28,6 +27,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -169,17 +169,12 @@ func (s *soak) count(o outcome, names ...string) {
 
 // print prints a row for each format, schedule and command, with the number of runs by outcome.
 func (s *soak) print() {
-	var names []string
-	for name := range s.counts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	fmt.Printf("%-44s %9s", "", "runs")
 	for _, o := range outcomeNames {
 		fmt.Printf(" %9s", o)
 	}
 	fmt.Println()
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
 		all := 0
 		for _, n := range s.counts[name] {
 			all += n

@@ -31,8 +31,7 @@ type schedule struct {
 	run   func(t *attempt) (outcome, error)
 }
 
-// schedules have shares that add up to 100. Those about moments need inputs that take a while to
-// read.
+// schedules have shares that add up to 100. Those about moments need inputs that take a while to read.
 var schedules = []schedule{
 	{"mutation", 76, false, (*attempt).mutate},
 	{"rewritten while read", 4, true, (*attempt).race},
@@ -95,7 +94,6 @@ func (s *soak) try(worker int, n int64) error {
 	return nil
 }
 
-// write writes the input.
 func (t *attempt) write(data []byte) error { return os.WriteFile(t.files.In, data, 0o666) }
 
 // written returns the contents of the output; nil if there is none.
@@ -103,10 +101,7 @@ func (t *attempt) written() []byte {
 	if t.out == "" {
 		return nil
 	}
-	data, err := os.ReadFile(t.out)
-	if err != nil {
-		return nil
-	}
+	data, _ := os.ReadFile(t.out)
 	return data
 }
 
@@ -187,7 +182,6 @@ func (t *attempt) intact() (r trial.Result, output [32]byte, err error) {
 	return r, output, t.clear()
 }
 
-// clear removes what the command wrote.
 func (t *attempt) clear() error {
 	entries, err := os.ReadDir(t.dir)
 	for _, e := range entries {
@@ -198,7 +192,6 @@ func (t *attempt) clear() error {
 	return err
 }
 
-// mutate damages the input.
 func (t *attempt) mutate() (outcome, error) {
 	r, want, err := t.intact()
 	if err != nil {
@@ -252,7 +245,6 @@ func (t *attempt) serve() (outcome, error) {
 	return silent, nil
 }
 
-// freePort returns a port of this machine that was free a moment ago.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -398,8 +390,7 @@ func (t *attempt) eachFile(do func(path string)) error {
 	})
 }
 
-// tornOutput says what is wrong with the files after an end before the end; "" if
-// nothing is.
+// tornOutput says what is wrong with the files after an end before the end; "" if nothing is.
 func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string, err error) {
 	got := t.written()
 	// watch adds to its output, so before there was none.
@@ -411,8 +402,7 @@ func (t *attempt) tornOutput(fresh []byte, beside map[string]bool) (wrong string
 		return fmt.Sprintf("the output has %d bytes, before %d, finished %d", len(got), len(old), len(fresh)), nil
 	}
 	err = t.eachFile(func(path string) {
-		// Temporary files and locks are known by their names; the next run of the command removes or uses
-		// them.
+		// Temporary files and locks are known by their names; the next run of the command removes or uses them.
 		if !beside[path] && path != t.out && !atomicfile.IsTemp(path) && !strings.HasSuffix(path, ".lock") {
 			wrong = "left behind: " + path
 		}

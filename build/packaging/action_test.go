@@ -25,8 +25,7 @@ type action struct {
 	}
 }
 
-// TestAction runs the steps of action.yml in a shell, as GitHub does: with the values of the
-// inputs in variables.
+// TestAction runs the steps of action.yml in a shell, as GitHub does: with the values of the inputs in variables.
 func TestAction(t *testing.T) {
 	oracle.Tool(t, "bash")
 	root := oracle.Root(t)

@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestPackages: the .deb and the .rpm that build/scripts/package.sh makes install, and profuse runs
-// from each in a root that has nothing else. That their bytes are the same each time,
-// build/scripts/release.sh finds out.
+// TestPackages: the .deb and the .rpm that build/scripts/package.sh makes install, and profuse runs from each in a
+// root that has nothing else. That their bytes are the same each time, build/scripts/release.sh finds out.
 func TestPackages(t *testing.T) {
 	oracle.Slow(t)
 	for _, tool := range []string{"dpkg", "rpm", "zip", "man"} {

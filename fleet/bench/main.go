@@ -4,16 +4,16 @@
 //
 //	make bench-fleet
 //
-// It compiles an instrumented program with clang-22, runs it several times, puts copies of
-// the profiles into a bucket of versitygw, a server with the interface of S3 that runs on
-// the same machine, and merges them in several ways, whose results must be equal. Times of
-// the server do not count as processor time of the merges, but take their share of the
-// machine.
+// It compiles an instrumented program with clang-22, runs it several times, puts copies of the profiles into a
+// bucket of versitygw, a server with the interface of S3 that runs on the same machine, and merges them in several
+// ways, whose results must be equal. Times of the server do not count as processor time of the merges, but take
+// their share of the machine.
 package main
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -128,8 +128,7 @@ func (b *bench) startServer() error {
 			return err
 		}
 	}
-	// Its back end is a folder; metadata go to another one, since not all file systems have extended
-	// attributes.
+	// Its back end is a folder; metadata go to another one, since not all file systems have extended attributes.
 	b.server = exec.Command(strings.TrimSpace(string(exe)), "--access", "bench", "--secret", "bench-secret", "--port", address, "--quiet",
 		"posix", "--sidecar", filepath.Join(b.dir, "metadata"), filepath.Join(b.dir, "buckets"))
 	if err := b.server.Start(); err != nil {
@@ -152,12 +151,10 @@ func (b *bench) startServer() error {
 	return err
 }
 
-// location returns the URL of a name in the bucket.
 func (b *bench) location(name string) string { return "s3://" + bucketName + "/" + name + b.url }
 
 const runs = 20 // of the program, whose profiles differ
 
-// profiles compiles a program and returns the profiles of its runs.
 func (b *bench) profiles(m mix) (all [][]byte, err error) {
 	var src strings.Builder
 	// Each function has a few counters: a loop and a branch.
@@ -220,12 +217,7 @@ func (b *bench) upload(m mix, profiles [][]byte) (bytesInAll int64, err error) {
 	for i := range m.objects {
 		bytesInAll += int64(len(profiles[i%len(profiles)]))
 	}
-	for _, e := range errs {
-		if e != nil {
-			return 0, e
-		}
-	}
-	return bytesInAll, nil
+	return bytesInAll, errors.Join(errs...)
 }
 
 // measure merges one mix in four ways: from files, from objects, as a fleet with one task, and from a
@@ -277,7 +269,6 @@ func (b *bench) measure(m mix) error {
 	return nil
 }
 
-// runStep runs a command and prints its cost.
 func (b *bench) runStep(m mix, size int64, name string, args []string) error {
 	cmd := exec.Command(b.program, args...)
 	var said bytes.Buffer

@@ -50,8 +50,7 @@ func Drivers() store.Drivers {
 	return store.Drivers{"s3": driver(openS3), "gs": driver(openGCS), "azblob": driver(openAzure)}
 }
 
-// driver returns the driver of a provider whose buckets open opens. open gets a URL without a key, and its errors are
-// fatal.
+// driver returns the driver of a provider whose buckets open opens. open gets a URL without a key, and its errors are fatal.
 func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver {
 	return func(ctx context.Context, u *url.URL) (store.Store, error) {
 		b := &bucket{location: u.Scheme + "://" + u.Host, unsure: make(map[string]string)}
@@ -81,8 +80,7 @@ func driver(open func(context.Context, *url.URL) (provider, error)) store.Driver
 
 // A provider has the operations of a bucket. It returns the errors of its library.
 type provider interface {
-	// list returns a page of the objects whose keys begin with a prefix, and the name of the next page; "" after the
-	// last page.
+	// list returns a page of the objects whose keys begin with a prefix, and the name of the next page; "" after the last page.
 	list(ctx context.Context, prefix, page string) (objects []store.Object, next string, err error)
 	// ordered reports whether lists are in the bytewise order of keys.
 	ordered() bool
@@ -92,8 +90,7 @@ type provider interface {
 	// another tag; "" allows any tag.
 	open(ctx context.Context, key, tag string, offset, length int64) (io.ReadCloser, error)
 	put(ctx context.Context, key string, body io.Reader, size int64) error
-	// create fails with fs.ErrExist if the object exists, and with errConflict if another
-	// process creates it at this moment.
+	// create fails with fs.ErrExist if the object exists, and with errConflict if another process creates it at this moment.
 	create(ctx context.Context, key string, body *bytes.Reader, token string) error
 	delete(ctx context.Context, key string) error
 	// answer returns the answer of the server in an error.

@@ -19,7 +19,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// operations calls every operation of a store.
 func operations(ctx context.Context, s store.Store, key string) map[string]error {
 	failed := make(map[string]error)
 	for _, err := range s.List(ctx, key) {
@@ -102,7 +101,7 @@ func TestNoCredentials(t *testing.T) {
 	for op, err := range operations(t.Context(), open(t, "s3://bucket"), "x") {
 		wantAdvice(t, op, err, true, "AWS_REGION")
 	}
-	t.Setenv("AZURE_TOKEN_CREDENTIALS", "dev") // those of the tools of developers, which are not there
+	t.Setenv("AZURE_TOKEN_CREDENTIALS", "dev") // the credentials of developers' tools, which are not there
 	t.Setenv("PATH", "")
 	for _, u := range []string{"gs://bucket", "azblob://container?storage_account=nobody"} {
 		s, _, err := Drivers().Open(t.Context(), u)

@@ -87,14 +87,18 @@ func (b *bucket) describe(op, key string, err error) *store.Error {
 			text = why
 		}
 		e.Err, e.Advice, e.Fatal = fmt.Errorf("no credentials were found (%s)", text), "docs/fleet.md says where they come from", true
-		return e
 	case strings.Contains(err.Error(), "region must be set"), strings.Contains(err.Error(), "Invalid region"):
 		e.Err, e.Advice, e.Fatal = errors.New("no valid region is named"), "add ?region=REGION to the URL, or set AWS_REGION", true
-		return e
 	case a.status == 0:
 		explainNetwork(e, err)
-		return e
+	default:
+		b.explainAnswer(e, a)
 	}
+	return e
+}
+
+// explainAnswer describes the answer of a server.
+func (b *bucket) explainAnswer(e *store.Error, a answer) {
 	e.Err = errors.New(a.text())
 	p, known := problems[a.code]
 	switch {
@@ -118,14 +122,13 @@ func (b *bucket) describe(op, key string, err error) *store.Error {
 		e.Err, e.Advice, e.Fatal = fmt.Errorf("%w: %s", fs.ErrPermission, a.text()), denied.advice, true
 	case a.status == http.StatusForbidden:
 		e.Err, e.Fatal = fmt.Errorf("%w: %s", fs.ErrPermission, a.text()), true
-		e.Advice = "the credentials do not allow it: it needs " + b.permission(op)
+		e.Advice = "the credentials do not allow it: it needs " + b.permission(e.Op)
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		e.Advice = throttled.advice
 	case a.status == http.StatusRequestTimeout:
 	case a.status >= 400 && a.status < 500:
 		e.Fatal = true
 	}
-	return e
 }
 
 // text returns code and message of the server, in one line.
@@ -190,7 +193,6 @@ func oneLine(text string) string {
 	return queries.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
 }
 
-// short cuts a text after 300 bytes.
 func short(text string) string {
 	const limit = 300
 	if len(text) <= limit {

@@ -23,16 +23,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func put(t *testing.T, s store.Store, key string, data []byte) {
 	t.Helper()
-	if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
 }
 
-// contents returns the contents of an object, nil if there is none.
 func contents(t *testing.T, s store.Store, key string) []byte {
 	t.Helper()
 	o, err := s.Stat(t.Context(), key)
@@ -42,10 +40,7 @@ func contents(t *testing.T, s store.Store, key string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := readAll(t, s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.Must(readAll(t, s, o))(t)
 	return data
 }
 
@@ -68,8 +63,7 @@ func some(n int) []byte {
 	return data
 }
 
-// a provider's server, and how a bucket of it is opened at another address: that of a proxy
-// between.
+// a provider's server, and how a bucket of it is opened at another address: that of a proxy between.
 type place struct {
 	server *server
 	bucket string
@@ -101,8 +95,7 @@ func places(t *testing.T, test func(t *testing.T, p place)) {
 	})
 }
 
-// between starts a proxy before a server. handle may answer a request itself and return
-// true.
+// between starts a proxy before a server. handle may answer a request itself and return true.
 func between(t *testing.T, s *server, handle func(w http.ResponseWriter, r *http.Request) bool) (address string) {
 	t.Helper()
 	target := &url.URL{Scheme: "http", Host: s.address}
@@ -134,10 +127,7 @@ func between(t *testing.T, s *server, handle func(w http.ResponseWriter, r *http
 // went through them to the server (up) or from it (down), as often as cuts says.
 func wire(t *testing.T, s *server, up, down int64, cuts *atomic.Int32) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	pass := func(to, from net.Conn, limit int64) {
 		n, _ := io.CopyN(to, from, limit)
@@ -175,10 +165,7 @@ func TestBodiesCut(t *testing.T) {
 		var cuts atomic.Int32
 		s := p.open(t, wire(t, p.server, never, 200<<10, &cuts))
 		cuts.Store(3)
-		o, err := s.Stat(t.Context(), "cut")
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := oracle.Must(s.Stat(t.Context(), "cut"))(t)
 		f := store.NewFetcher(t.Context(), t.TempDir())
 		defer f.Close()
 		name, release, err := f.Add(s, o)()
@@ -216,7 +203,7 @@ func TestUploadsCut(t *testing.T) {
 				}
 			}
 			if got := contents(t, direct, "old"); string(got) != "old contents" {
-				t.Errorf("%d bytes, want those that were there", len(got))
+				t.Errorf("%d bytes, want the old object", len(got))
 			}
 			var keys []string
 			for o, err := range direct.List(t.Context(), "") {
@@ -229,9 +216,7 @@ func TestUploadsCut(t *testing.T) {
 				t.Errorf("keys %q, want %q", keys, want)
 			}
 			cuts.Store(1)
-			if err := store.Put(t.Context(), broken, fmt.Sprint("new", size), some(size)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, store.Put(t.Context(), broken, fmt.Sprint("new", size), some(size)))
 			if got := contents(t, direct, fmt.Sprint("new", size)); !bytes.Equal(got, some(size)) {
 				t.Errorf("%d bytes, want %d", len(got), size)
 			}
@@ -297,8 +282,7 @@ var throttling = map[string]func(w http.ResponseWriter){
 	},
 }
 
-// TestThrottled: requests that are refused for their rate are sent again, at last with
-// advice.
+// TestThrottled: requests that are refused for their rate are sent again, at last with advice.
 func TestThrottled(t *testing.T) {
 	places(t, func(t *testing.T, p place) {
 		var left atomic.Int32
@@ -334,8 +318,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// TestCreateAnswerLost: a process that created an object but did not hear of it has created
-// it, and another one has not.
+// TestCreateAnswerLost: a process that created an object but did not hear of it has created it, and another one has not.
 func TestCreateAnswerLost(t *testing.T) {
 	places(t, func(t *testing.T, p place) {
 		var lose atomic.Int32
@@ -381,8 +364,7 @@ func TestCreateAnswerLost(t *testing.T) {
 	})
 }
 
-// TestCreateConflict: S3 refuses to create an object while another process does so, and
-// nobody knows whether that one succeeds.
+// TestCreateConflict: S3 refuses to create an object while another process does so, and nobody knows whether that one succeeds.
 func TestCreateConflict(t *testing.T) {
 	s := gateway(t)
 	name := s3Fresh(t, s)
@@ -465,9 +447,7 @@ func TestCompressed(t *testing.T) {
 				azurite(t)
 				s = open(t, "azblob://"+azureFresh(t))
 			}
-			if err := write(s); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, write(s))
 			if got := contents(t, s, "x"); !bytes.Equal(got, data) {
 				t.Errorf("%q, want %q", got, data)
 			}

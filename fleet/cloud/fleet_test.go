@@ -41,16 +41,10 @@ func TestFleetInBuckets(t *testing.T) {
 					data = readFile(t, filepath.Join(from, "dispatch.profraw"))
 				}
 				name := fmt.Sprintf("raw/%d/%02d.profraw", i%4, i)
-				if err := s.Put(t.Context(), name, bytes.NewReader(data)); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, s.Put(t.Context(), name, bytes.NewReader(data)))
 				file := filepath.Join(dir, filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+				oracle.WriteFile(t, file, data)
 			}
 			flat := filepath.Join(dir, "flat")
 			fleet(t, "merge", "-q", "--per-binary", "-o", flat, filepath.Join(dir, "raw"))
@@ -71,7 +65,6 @@ func TestFleetInBuckets(t *testing.T) {
 	}
 }
 
-// fleet runs a command of profuse-fleet and returns what it prints.
 func fleet(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := fleetCommand(t.Context(), t, args...).CombinedOutput()
@@ -83,10 +76,7 @@ func fleet(t *testing.T, args ...string) string {
 
 func fleetCommand(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Args[0] = "profuse-fleet"
 	cmd.Env = append(os.Environ(), asCommand+"=1")
@@ -117,7 +107,6 @@ func runTasks(t *testing.T, job string, shards int) {
 	}
 }
 
-// wantFolder compares the objects below a prefix with the files of a folder.
 func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 	t.Helper()
 	n := 0
@@ -126,10 +115,7 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 			t.Fatal(err)
 		}
 		n++
-		got, err := store.ReadAll(t.Context(), s, o.Key, 1<<30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := oracle.Must(store.ReadAll(t.Context(), s, o.Key, 1<<30))(t)
 		// A reduce names the kind of profile, too.
 		name := strings.Replace(strings.TrimPrefix(o.Key, prefix), ".ir.profdata", ".profdata", 1)
 		if want := readFile(t, filepath.Join(folder, name)); !bytes.Equal(got, want) {
@@ -144,9 +130,6 @@ func wantFolder(t *testing.T, s store.Store, prefix, folder string) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	return data
 }

@@ -62,29 +62,18 @@ func start(t *testing.T, exe string, arguments func(host, port, folder string) [
 		return s
 	}
 	if running.folder == "" {
-		folder, err := os.MkdirTemp("", "profuse-servers-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := oracle.Must(os.MkdirTemp("", "profuse-servers-"))(t)
 		running.folder = folder
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := oracle.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &server{exe: exe, address: l.Addr().String(), folder: filepath.Join(running.folder, name)}
 	l.Close()
 	host, port, _ := net.SplitHostPort(s.address)
-	log, err := os.Create(s.folder + ".log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := oracle.Must(os.Create(s.folder + ".log"))(t)
 	defer log.Close()
 	cmd := exec.Command(exe, arguments(host, port, s.folder)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	s.process = cmd.Process
 	running.byName[name] = s
 	for range 1200 { // a minute
@@ -126,9 +115,7 @@ func gateway(t *testing.T) *server {
 	clean(t)
 	s := start(t, exe, func(host, port, folder string) []string {
 		for _, name := range []string{"buckets", "metadata", "users"} {
-			if err := os.MkdirAll(filepath.Join(folder, name), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.MkdirAll(filepath.Join(folder, name), 0o777))
 		}
 		return []string{
 			"--access", accessKey, "--secret", secretKey, "--port", net.JoinHostPort(host, port), "--keep-alive", "--quiet",
@@ -141,7 +128,6 @@ func gateway(t *testing.T) *server {
 	return s
 }
 
-// s3URL is the URL of a bucket behind an address.
 func s3URL(bucket, address string) string {
 	return "s3://" + bucket + "?region=us-east-1&use_path_style=true&endpoint=http://" + address
 }
@@ -153,7 +139,6 @@ func s3Client(t *testing.T, s *server) *s3.Client {
 	return b.provider.(*s3Bucket).client
 }
 
-// s3Fresh makes an empty bucket and returns its name.
 func s3Fresh(t *testing.T, s *server) string {
 	t.Helper()
 	name := freshName(t)
@@ -163,7 +148,6 @@ func s3Fresh(t *testing.T, s *server) string {
 	return name
 }
 
-// freshName is the name of a bucket for a test.
 func freshName(t *testing.T) string {
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	return fmt.Sprintf("%.40s-%d", name, time.Now().UnixNano()%1e9)
@@ -179,7 +163,6 @@ func open(t *testing.T, location string) store.Store {
 	return s
 }
 
-// google starts fake-gcs-server.
 func google(t *testing.T) *server {
 	t.Helper()
 	exe := oracle.GoTool(t, "fleet/servers", "fake-gcs-server")
@@ -191,14 +174,11 @@ func google(t *testing.T) *server {
 	return s
 }
 
-// gcsFresh makes an empty bucket and returns its name.
 func gcsFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)
 	b := open(t, "gs://"+name).(*bucket).provider.(*gcsBucket)
-	if err := b.bucket.Create(t.Context(), "project", nil); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, b.bucket.Create(t.Context(), "project", nil))
 	return name
 }
 
@@ -228,7 +208,6 @@ func azurite(t *testing.T) *server {
 	return s
 }
 
-// azureFresh makes an empty container and returns its name.
 func azureFresh(t *testing.T) string {
 	t.Helper()
 	name := freshName(t)

@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestKubernetesManifests decodes the rendered manifests into the types of Kubernetes,
-// strictly.
+// TestKubernetesManifests decodes the rendered manifests into the types of Kubernetes, strictly.
 func TestKubernetesManifests(t *testing.T) {
 	dir := t.TempDir()
 	root := oracle.Root(t)

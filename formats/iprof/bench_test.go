@@ -3,6 +3,7 @@ package iprof
 import (
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -68,8 +69,7 @@ func TestWriteFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(*filesDir, "large.iprof"), benchFile(), 0o644))
 }
 
-// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more
-// stable than wall time.
+// reportCPU reports megabytes per second of CPU time. On a busy machine, it is more stable than wall time.
 func reportCPU(b *testing.B, size int) (done func()) {
 	before := cpuTime()
 	return func() {
@@ -97,9 +97,7 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			d := newDecoder("f", data, ReaderOptions{})
 			d.generalOnly = true
-			if err := d.read(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, d.read())
 		}
 	})
 	b.Run("check", func(b *testing.B) {
@@ -114,9 +112,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkWrite(b *testing.B) {
 	p, err := Read("f", benchFile(), ReaderOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for _, form := range []struct {
 		name  string
 		lines bool
@@ -124,20 +120,13 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(form.name, func(b *testing.B) {
 			b.SetBytes(int64(len(benchFile())))
 			for b.Loop() {
-				if err := Write(discard{}, p, WriteOptions{Lines: form.lines}); err != nil {
-					b.Fatal(err)
-				}
+				must(b, Write(io.Discard, p, WriteOptions{Lines: form.lines}))
 			}
 		})
 	}
 }
 
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
-// BenchmarkMergeFiles merges ten files of about 10 MB into one, with reading
-// and writing: the files of -files, or the same from memory.
+// BenchmarkMergeFiles reads, merges and writes the ten files of -files, or the same from memory.
 func BenchmarkMergeFiles(b *testing.B) {
 	load := func(i int) []byte { return benchFiles()[i] }
 	if *filesDir != "" {
@@ -176,13 +165,9 @@ func BenchmarkMergeFiles(b *testing.B) {
 				}
 				wg.Wait()
 				for _, m := range mergers[1:] {
-					if err := mergers[0].Merge(m); err != nil {
-						b.Fatal(err)
-					}
+					must(b, mergers[0].Merge(m))
 				}
-				if err := Write(discard{}, mergers[0].Profile(), WriteOptions{}); err != nil {
-					b.Fatal(err)
-				}
+				must(b, Write(io.Discard, mergers[0].Profile(), WriteOptions{}))
 			}
 		})
 	}

@@ -9,12 +9,11 @@ import (
 // Profile returns the sum of the inputs so far in canonical form: profiles with equal
 // contents have one canonical form, whatever their ids and order.
 //
-// Primitive types come first, in their usual order, then other types by name; types are
-// numbered from 0. Methods are sorted by class, name, parameters and return type, and
-// numbered from 1. Entries are sorted by context, types in records by id. The version is
-// 1.1.0 if an input had that version or a section for type checks, 1.0.0 otherwise; the
-// profile has all sections of the version. The tables have all types and methods of the
-// inputs, used or not.
+// Primitive types come first, in their usual order, then other types by name; types are numbered from
+// 0. Methods are sorted by class, name, parameters and return type, and numbered from 1. Entries are
+// sorted by context, types in records by id. The version is 1.1.0 if an input had that version or a
+// section for type checks, 1.0.0 otherwise; the profile has all sections of the version. The tables
+// have all types and methods of the inputs, used or not.
 func (m *Merger) Profile() *Profile {
 	p := newProfile(version100)
 	if m.checks {
@@ -45,8 +44,7 @@ func Renumber(p *Profile) (*Profile, error) {
 	return q, nil
 }
 
-// canonicalTypes fills the table of types and returns the ids of types by their index in
-// the Merger.
+// canonicalTypes fills the table of types and returns the ids of types by their index in the Merger.
 func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {
 	type named struct {
 		name  string
@@ -55,7 +53,7 @@ func (m *Merger) canonicalTypes(p *Profile) (ids []int32) {
 	}
 	order := make([]named, len(m.types.names))
 	for i, name := range m.types.names {
-		rank := primitive(name)
+		rank := slices.IndexFunc(primitives, func(p primitiveType) bool { return p.name == name })
 		if rank < 0 {
 			rank = math.MaxInt
 		}
@@ -102,8 +100,7 @@ func (m *Merger) canonicalMethods(p *Profile, types []int32) (ids []int32) {
 
 // canonical fills to with the sorted entries.
 func (s *sums) canonical(to *Section, types, methods []int32) {
-	// Most contexts differ in their first frame, so a number made of that frame is
-	// compared first.
+	// Most contexts differ in their first frame, so a number made of that frame is compared first.
 	type keyed struct {
 		first uint64
 		entry uint32
@@ -128,7 +125,7 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		return frames[e.frames : e.frames+e.frameCount]
 	}
 	slices.SortFunc(order, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), compareContexts(context(a.entry), context(b.entry)))
+		return cmp.Or(cmp.Compare(a.first, b.first), slices.CompareFunc(context(a.entry), context(b.entry), compareFrames))
 	})
 	to.frames = make([]Frame, 0, len(frames))
 	to.records = make([]int64, 0, n)
@@ -147,10 +144,6 @@ func (s *sums) canonical(to *Section, types, methods []int32) {
 		}
 		to.ends = append(to.ends, entryEnd{uint32(len(to.frames)), uint32(len(to.records))})
 	}
-}
-
-func compareContexts(a, b []Frame) int {
-	return slices.CompareFunc(a, b, compareFrames)
 }
 
 func compareFrames(a, b Frame) int {

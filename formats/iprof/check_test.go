@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 			if (f.Err != nil) != (f.Rule == ruleSyntax || f.Rule == ruleSchema) {
 				t.Errorf("%s: %v has error %v", tc.name, f, f.Err)
 			}
-			if f.Err == nil && f.Place.Offset >= 0 && f.Place.Record >= 0 && tc.text[f.Place.Offset] != '{' {
+			if f.Err == nil && f.Position.Offset >= 0 && f.Position.Record >= 0 && tc.text[f.Position.Offset] != '{' {
 				t.Errorf("%s: %v is not at the beginning of an entry", tc.name, f)
 			}
 		}
@@ -132,8 +132,7 @@ func (s schemaSays) valid(data []byte) bool {
 	return s[version].Validate(doc) == nil
 }
 
-// beyondSchema reports whether the violations are all of a sort that the
-// schema cannot express, or leaves open.
+// beyondSchema reports whether the violations are all of a sort that the schema cannot express, or leaves open.
 func beyondSchema(findings []Finding) bool {
 	for _, f := range findings {
 		if f.Rule != ruleSchema {
@@ -143,8 +142,8 @@ func beyondSchema(findings []Finding) bool {
 		if !strings.Contains(m, "each key once") && !strings.Contains(m, "without fraction and exponent") &&
 			!strings.Contains(m, "an integer from") && !strings.Contains(m, "at most 2147483647") && // ranges
 			!strings.Contains(m, "a multiple of") && // arity by meaning
-			!strings.Contains(m, TypeChecks.Key()) && f.Place.Section != TypeChecks.Key() && // a spelling that the schema does not know
-			!(f.Place.Section == schemaTypeChecks) { // not in 1.0.0
+			!strings.Contains(m, TypeChecks.Key()) && f.Position.Section != TypeChecks.Key() && // a spelling that the schema does not know
+			!(f.Position.Section == schemaTypeChecks) { // not in 1.0.0
 			return false
 		}
 	}
@@ -279,6 +278,22 @@ func TestCheckManyViolations(t *testing.T) {
 	}
 }
 
+// String returns "SECTION line L, column C (record N): error: MESSAGE (COUNT of OF, P%)".
+func (f Finding) String() string {
+	s := f.Position.Where()
+	if s != "" {
+		s += ": "
+	}
+	s += f.Severity + ": " + f.Message
+	switch {
+	case f.Of > 0:
+		s += fmt.Sprintf(" (%d of %d, %.1f%%)", f.Count, f.Of, 100*float64(f.Count)/float64(f.Of))
+	case f.Count > 1:
+		s += fmt.Sprintf(" (%d times)", f.Count)
+	}
+	return s
+}
+
 // worst returns the highest severity of a finding, "" if there is none.
 func (r checkReport) worst() string {
 	for _, s := range []string{broken, suspect, info} {
@@ -289,7 +304,6 @@ func (r checkReport) worst() string {
 	return ""
 }
 
-// A checkReport is the result of [Check].
 type checkReport struct {
 	Profile  *Profile
 	Findings []Finding

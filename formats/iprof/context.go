@@ -6,15 +6,13 @@ import (
 	"strconv"
 )
 
-// A TypeID is the number of a type in one file. Equal numbers in two files
-// mean nothing.
+// A TypeID is the number of a type in one file. Equal numbers in two files mean nothing.
 type TypeID int32
 
 // A MethodID is the number of a method in one file.
 type MethodID int32
 
-// Bytecode indexes with a meaning, and their limits. Pseudo indexes are negative; see
-// jdk.vm.ci.code.BytecodeFrame.
+// Bytecode indexes with a meaning (jdk.vm.ci.code.BytecodeFrame), and their limits.
 const (
 	unknownBCI           = -5 // UNKNOWN_BCI: as a branch target, one that another record names
 	invalidFrameStateBCI = -6 // INVALID_FRAMESTATE_BCI, the least pseudo index
@@ -26,7 +24,7 @@ func validBCI(bci int32) bool { return invalidFrameStateBCI <= bci && bci <= max
 
 // A Frame is a bytecode of a method.
 //
-// A context is a slice of frames: frame 0 is the place that a count is about, and each further frame
+// A context is a slice of frames: frame 0 is the bytecode that a count is about, and each further frame
 // is the caller of its predecessor, at the bytecode of the call. The last frame is the compiled method,
 // which the others are inlined into; in [Samples] it is the bottom of the stack.
 type Frame struct {
@@ -49,8 +47,7 @@ func appendContext(dst []byte, c []Frame) []byte {
 	return dst
 }
 
-// parseFrames appends the frames in text to dst. If it fails, want is not empty: it
-// describes what is expected at offset at.
+// parseFrames appends the frames in text. If it fails, want says what is expected at offset at.
 func parseFrames(dst []Frame, text []byte, separator byte) (frames []Frame, at int, want string) {
 	for {
 		method, n := parseDigits(text[at:])

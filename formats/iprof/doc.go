@@ -1,6 +1,6 @@
 // Package iprof reads, checks, merges, prunes and writes profiles of GraalVM native
 // images (.iprof): JSON files with counts of calls, branches, receiver types, locks and
-// sampled stacks, each with a place in the bytecode and its inlining context.
+// sampled stacks, each with a bytecode and its inlining context.
 //
 // # First calls
 //
@@ -25,12 +25,11 @@
 //
 // # JSON
 //
-// The package has its own JSON scanner. It accepts any order of keys, white space,
-// escapes and a byte order mark, and is stricter than encoding/json where leniency would
-// hide damage: a known key that occurs twice, a fraction or exponent instead of an
-// integer, integers beyond 64 bits (32 for ids and bytecode indexes), text that is not
-// UTF-8, unpaired surrogates, and nesting beyond 1000 levels are errors. Keys are
-// case-sensitive, and null is not a value of a known key.
+// The package has its own JSON scanner. It accepts any order of keys, white space, escapes and a byte
+// order mark, and is stricter than encoding/json where leniency would hide damage: a known key that
+// occurs twice, a fraction or exponent instead of an integer, integers beyond 64 bits (32 for ids and
+// bytecode indexes), text that is not UTF-8, unpaired surrogates, and nesting beyond 1000 levels are
+// errors. Keys are case-sensitive, and null is not a value of a known key.
 //
 // # Hostile input
 //

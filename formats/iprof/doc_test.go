@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The tests of this file are the examples of the format's document, with every
-// number in it.
+// The tests of this file are the examples of the format's document, with every number in it.
 
 func TestDocumentMinimalFile(t *testing.T) {
 	p := read(t, []byte("{\n  \"version\": \"1.0.0\",\n  \"types\": [],\n  \"methods\": []\n}\n"))
@@ -30,15 +29,15 @@ func TestDocumentFib(t *testing.T) {
 		}
 	}
 	for id, want := range map[MethodID]string{
-		19547: "void Fib.main(java.lang.String[])",
-		19551: "void Fib.fibonacci()",
-		4669:  "void java.io.PrintStream.print(java.lang.String)",
-		3236:  "java.lang.String java.lang.String.valueOf(java.lang.Object)",
-		11823: "void com.oracle.svm.core.thread.PlatformThreads.sleep()",
-		12811: "void java.lang.Thread.sleepNanos0(long)",
+		19547: "Fib.main([Ljava/lang/String;)V",
+		19551: "Fib.fibonacci()V",
+		4669:  "java.io.PrintStream.print(Ljava/lang/String;)V",
+		3236:  "java.lang.String.valueOf(Ljava/lang/Object;)Ljava/lang/String;",
+		11823: "com.oracle.svm.core.thread.PlatformThreads.sleep()V",
+		12811: "java.lang.Thread.sleepNanos0(J)V",
 	} {
-		if ref, ok := p.Ref(id); !ok || ref.String() != want {
-			t.Errorf("method %d is %s, want %s", id, ref, want)
+		if ref, ok := p.Ref(id); !ok || methodText(ref) != want {
+			t.Errorf("method %d is %+v, want %s", id, ref, want)
 		}
 	}
 	if ref, _ := p.Ref(19547); ref.Class != "Fib" || !slices.Equal(ref.Parameters, []string{"[Ljava.lang.String;"}) || ref.Return != "void" {
@@ -51,7 +50,7 @@ func TestDocumentFib(t *testing.T) {
 	}
 	entries := func(k Kind) (out []entry) {
 		for c, r := range p.Sections[k].All() {
-			out = append(out, entry{p.FormatContext(c), r})
+			out = append(out, entry{contextNames(p, c), r})
 		}
 		return out
 	}
@@ -81,7 +80,7 @@ func TestDocumentFib(t *testing.T) {
 	if stacks.Len() != 2 || stacks.Total() != 11 || stacks.Records(0)[0] != 10 || stacks.Records(1)[0] != 1 ||
 		contextText(stacks.Context(0)) != "11823:38<12811:1<12810:33<12855:25<19551:17<19547:9<19529:10<6305:105<5998:67<5941:0<5903:50<2684:23<2685:1" ||
 		contextText(stacks.Context(1)) != "22500:23<22353:65<22210:15<22187:246<22032:20<22030:1<22027:22<11795:68<11793:12<43854:2" {
-		t.Error("the stacks are not those of the document")
+		t.Error("the stacks differ from the document")
 	}
 }
 
@@ -90,7 +89,7 @@ func TestDocumentEvenOdd(t *testing.T) {
 	s := &p.Sections[CallCounts]
 	var got []string
 	for c := range s.All() {
-		got = append(got, p.FormatContext(c))
+		got = append(got, contextNames(p, c))
 	}
 	const class = "EvenOrOddLength."
 	want := []string{

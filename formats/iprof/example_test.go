@@ -24,14 +24,14 @@ func read(name string) *iprof.Profile {
 func Example() {
 	p := read("fib.iprof")
 	for ctx, records := range p.Sections[iprof.CallCounts].All() { // one count
-		fmt.Println(records[0], "calls:", p.FormatContext(ctx))
+		fmt.Println(records[0], "calls:", p.MethodName(ctx[0].Method))
 	}
 	for ctx, records := range p.Sections[iprof.Conditionals].All() { // target, index and count of each outcome
-		fmt.Println("branch at", p.FormatContext(ctx), records)
+		fmt.Printf("branch at %s:%d %d\n", p.MethodName(ctx[0].Method), ctx[0].BCI, records)
 	}
 	// Output:
-	// 1 calls: Fib.fibonacci:0
-	// 10 calls: java.io.PrintStream.print:0<Fib.fibonacci:34
+	// 1 calls: Fib.fibonacci
+	// 10 calls: java.io.PrintStream.print
 	// branch at Fib.fibonacci:11 [20 0 10 53 1 1]
 }
 
@@ -52,14 +52,13 @@ func ExampleMerger() {
 	fmt.Printf("%d types and %d methods dropped\n", len(sum.Types)-len(p.Types), len(sum.Methods)-len(p.Methods))
 	calls := &p.Sections[iprof.CallCounts]
 	for _, i := range calls.Largest(calls.Len())[2:] {
-		ref, _ := p.Ref(calls.Context(i)[0].Method)
-		fmt.Println(calls.Count(i), ref)
+		fmt.Println(calls.Count(i), p.MethodName(calls.Context(i)[0].Method))
 	}
 	// Output:
 	// 7 types and 2 methods dropped
-	// 28 void app.Zoo$Cat.<init>()
-	// 16 void app.Main.loop(int)
-	// 4 void app.Main.main(java.lang.String[])
+	// 28 app.Zoo$Cat.<init>
+	// 16 app.Main.loop
+	// 4 app.Main.main
 }
 
 // Say what is wrong with a file.
@@ -70,7 +69,7 @@ func ExampleCheck() {
 	}
 	_, findings := iprof.Check("truncated.iprof", data)
 	for _, f := range findings {
-		fmt.Println(f)
+		fmt.Printf("%s: %s: %s\n", f.Position.Where(), f.Severity, f.Message)
 	}
 	// Output:
 	// callCountProfiles line 1, column 1025 (record 4): error: callCountProfiles is cut short in its ctx, last complete entry {"ctx":"4:0","records":[24491824436273]}, want a closing quote

@@ -29,7 +29,8 @@ func (p *Profile) executed() map[Frame]int64 {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.Sections[k].counts() {
+		for i := range p.Sections[k].Len() {
+			ctx, n := p.Sections[k].Context(i), p.Sections[k].Count(i)
 			if n <= 0 {
 				continue
 			}
@@ -42,9 +43,9 @@ func (p *Profile) executed() map[Frame]int64 {
 		}
 		keepLargest()
 	}
-	for ctx, n := range p.Sections[CallCounts].counts() {
+	for ctx, records := range p.Sections[CallCounts].All() {
 		if len(ctx) > 1 {
-			add(ctx[1], n)
+			add(ctx[1], records[0])
 		}
 	}
 	keepLargest()

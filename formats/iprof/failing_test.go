@@ -15,8 +15,7 @@ import (
 // forms are the forms of files: on one line, an entry per line, a number per line.
 var forms = []WriteOptions{{}, {Lines: true}, {Indent: "  "}}
 
-// TestFullDisk: whenever a disk is full, Write says so and stops, and what is on
-// the disk is the beginning of the file.
+// TestFullDisk: on a full disk, Write says so and stops after the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	large := randomProfile(rng, version110, 4000)
@@ -51,8 +50,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestNamesInJSON: names of any characters come back as they were, however they
-// are written.
+// TestNamesInJSON: names of any characters come back as they were, however they are written.
 func TestNamesInJSON(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	var all strings.Builder
@@ -90,8 +88,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestOldVersionWithChecks: what is written anew gets the least version that
-// holds it.
+// TestOldVersionWithChecks: what is written anew gets the least version that holds it.
 func TestOldVersionWithChecks(t *testing.T) {
 	p := readFixture(t, "small-0.2.iprof")
 	p.Version = version020

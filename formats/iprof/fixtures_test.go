@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/program/classfile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var update = flag.Bool("update", false, "write testdata/iprof anew")
@@ -56,18 +58,14 @@ func TestFixtures(t *testing.T) {
 	for name, want := range made {
 		path := filepath.Join(fixtureDir, name)
 		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, path, want)
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what TestFixtures makes: %v", name, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(fixtureDir, "*.iprof"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		if made[filepath.Base(f)] == nil {
 			t.Errorf("%s is made by nothing", f)
@@ -77,9 +75,7 @@ func TestFixtures(t *testing.T) {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(fixtureDir, name))
-	must(t, err)
-	return data
+	return oracle.ReadFile(t, filepath.Join(fixtureDir, name))
 }
 
 func readFixture(t testing.TB, name string) *Profile {
@@ -101,7 +97,6 @@ func read(t testing.TB, data []byte) *Profile {
 	return p
 }
 
-// written returns what Write writes.
 func written(p *Profile, opt WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
 	err := Write(&b, p, opt)
@@ -115,8 +110,7 @@ func encode(t testing.TB, p *Profile, opt WriteOptions) []byte {
 	return data
 }
 
-// appProfile is what a recording of testdata/iprof/app would be if the compiler
-// inlined all that main calls. The bytecode indexes come from its classes.
+// appProfile is what a recording of testdata/iprof/app would be if the compiler inlined all that main calls.
 func appProfile() *Profile {
 	p := newProfile(version100)
 	for i, prim := range primitives {
@@ -165,7 +159,6 @@ func appProfile() *Profile {
 	return p
 }
 
-// parseContext parses "5:0<3:2<1:3".
 func parseContext(s string) ([]Frame, error) {
 	c, at, want := parseFrames(nil, []byte(s), '<')
 	if want != "" {
@@ -176,8 +169,7 @@ func parseContext(s string) ([]Frame, error) {
 
 func contextText(c []Frame) string { return string(appendContext(nil, c)) }
 
-// add appends an entry. It refuses what a file cannot have: a context without frames,
-// and records of a wrong number.
+// add appends an entry, unless no file can have its context or number of records.
 func (s *Section) add(ctx []Frame, records ...int64) error {
 	at := flaw.In(s.kind.Key()).InRecord(len(s.ends))
 	switch {
@@ -190,7 +182,6 @@ func (s *Section) add(ctx []Frame, records ...int64) error {
 	return nil
 }
 
-// addTo adds an entry.
 func addTo(p *Profile, k Kind, ctx string, records ...int64) {
 	c, err := parseContext(ctx)
 	if err == nil {
@@ -237,8 +228,7 @@ func smallProfile() *Profile {
 	return p
 }
 
-// fibProfile has the numbers of the first example of the format's document.
-// Where the document gives an id without a name, the name here is made up.
+// fibProfile has the numbers of the first example of the format's document, with some made-up names.
 func fibProfile(t testing.TB) *Profile {
 	p := newProfile(version100)
 	p.Order = []string{keyVersion, keyTypes, keyMethods, "monitorProfiles", "virtualInvokeProfiles", "callCountProfiles", "conditionalProfiles", "samplingProfiles"}
@@ -299,9 +289,7 @@ func fibProfile(t testing.TB) *Profile {
 	return p
 }
 
-// evenOddProfile has the second example: main calls printEvenOrOdd, which is
-// inlined and calls printEven, inlined too, or printOdd, both of which call
-// print.
+// evenOddProfile has the second example of the document, with inlined calls.
 func evenOddProfile(t testing.TB) *Profile {
 	p := newProfile(version100)
 	p.Types = []Type{{0, "void"}, {1, "EvenOrOddLength"}, {2, "java.lang.String"}, {3, "[Ljava.lang.String;"}}
@@ -321,8 +309,7 @@ func evenOddProfile(t testing.TB) *Profile {
 	return p
 }
 
-// shuffled returns p with other ids and everything in another order, and with
-// counts multiplied: it means p, counted several times.
+// shuffled returns p, counted several times, with other ids and everything in another order.
 func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	q := newProfile(p.Version)
 	types := rng.Perm(2 * len(p.Types))
@@ -357,7 +344,7 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 					records[j] = int64(typeIDs[TypeID(records[j])])
 				}
 				last := j + k.Arity() - 1
-				records[last], _ = mulDivRound(records[last], uint64(times), 1)
+				records[last], _ = Weight{uint64(times), 1}.apply(records[last])
 			}
 			if k.hasTypes() { // types are in order of their ids, usually
 				records = sortRecords(records, k, new(Added))
@@ -371,7 +358,6 @@ func shuffled(rng *rand.Rand, p *Profile, times int64) *Profile {
 	return q
 }
 
-// oldText spells p as version 0.2.0.
 func oldText(p *Profile) []byte {
 	var b strings.Builder
 	b.WriteString("{\n  \"version\": \"0.2.0\",\n  \"types\": [")
@@ -403,8 +389,7 @@ func oldText(p *Profile) []byte {
 	return []byte(b.String())
 }
 
-// randomProfile makes a profile of about the given number of methods, with
-// contexts and records as recordings have them.
+// randomProfile makes a profile of about n methods, with contexts and records as recordings have them.
 func randomProfile(rng *rand.Rand, version Version, methods int) *Profile {
 	p := newProfile(version)
 	for i, prim := range primitives {
@@ -448,7 +433,6 @@ var words = strings.Fields("order basket line price stock user session token cac
 
 func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }
 
-// randomEntries gives p about n entries in all.
 func randomEntries(rng *rand.Rand, p *Profile, n int) {
 	frame := func(bci int) Frame {
 		f := Frame{p.Methods[rng.IntN(len(p.Methods))].ID, int32(rng.IntN(300))}
@@ -518,4 +502,18 @@ func must2(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// contextNames returns a context with names in place of ids: "Fib.fibonacci:34<Fib.main:9".
+func contextNames(p *Profile, c []Frame) string {
+	var names []string
+	for _, f := range c {
+		names = append(names, fmt.Sprintf("%s:%d", p.MethodName(f.Method), f.BCI))
+	}
+	return strings.Join(names, "<")
+}
+
+// methodText returns a method with its descriptor: "Fib.main([Ljava/lang/String;)V".
+func methodText(r MethodRef) string {
+	return r.Class + "." + r.Name + classfile.Descriptor(r.Parameters, r.Return)
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A contextIndex finds entries by their context. It is a hash table with open addressing
-// that holds numbers of entries only; its owner holds the contexts.
+// A contextIndex finds entries by their context: a hash table, with open addressing, of numbers of entries.
 type contextIndex struct {
 	at    func(entry uint32) []Frame
 	slots []uint32 // entry + 1; 0 is free

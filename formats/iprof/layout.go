@@ -29,22 +29,17 @@ import "fmt"
 type Kind int
 
 const (
-	// CallCounts say how many times methods were entered. Records are [count]; the
-	// first frame has BCI 0.
+	// CallCounts say how many times methods were entered. Records are [count]; the first frame has BCI 0.
 	CallCounts Kind = iota
-	// Conditionals are the counts of the outcomes of branches and switches.
-	// Records are (target BCI, index, count)*.
+	// Conditionals count the outcomes of branches and switches. Records are (target BCI, index, count)*.
 	Conditionals
-	// VirtualInvokes are the types of receivers at calls. Records are (type,
-	// count)*.
+	// VirtualInvokes are the types of receivers at calls. Records are (type, count)*.
 	VirtualInvokes
-	// Monitors are the types that were synchronized on, in the whole program.
-	// There is one entry, with the context 0:0. Records are (type, count)*.
+	// Monitors are the types synchronized on: one entry with the context 0:0. Records are (type, count)*.
 	Monitors
 	// Samples are whole stacks. Records are [count].
 	Samples
-	// TypeChecks are the types of objects at casts and instanceof, since 1.1.0.
-	// Records are (type, count)*.
+	// TypeChecks are the types of objects at casts and instanceof, since 1.1.0. Records are (type, count)*.
 	TypeChecks
 
 	NumKinds // the number of kinds
@@ -65,8 +60,7 @@ var kinds = [NumKinds]struct {
 	TypeChecks:     {"type_checks", "instanceOfProfiles", "", 2},
 }
 
-// schemaTypeChecks is the spelling of TypeChecks' key in the JSON schema of 1.1.0 and
-// the manual. The tool writes the spelling in kinds.
+// schemaTypeChecks is how the JSON schema of 1.1.0 and the manual spell the key of TypeChecks.
 const schemaTypeChecks = "instanceofProfiles"
 
 // The other keys.
@@ -105,8 +99,7 @@ func (k Kind) Arity() int { return kinds[k].arity }
 // hasTypes reports whether records are pairs of a type's id and a count.
 func (k Kind) hasTypes() bool { return kinds[k].arity == 2 }
 
-// kindOfKey returns the kind of the section with the given key, in any of its
-// spellings since 0.4.0.
+// kindOfKey returns the kind of the section with the given key, in any of its spellings since 0.4.0.
 func kindOfKey(key string) (Kind, bool) { return dialectSince04.kind(key) }
 
 // A dialect holds the key names of a range of versions.
@@ -122,7 +115,6 @@ var (
 	dialectBefore04 = dialect{keyTypeName, keyMethodName, keyOldContext, ',', true}
 )
 
-// kind returns the kind of the section with the given key.
 func (d *dialect) kind(key string) (Kind, bool) {
 	for k := range kinds {
 		name := kinds[k].key

@@ -32,18 +32,15 @@ type Added struct {
 	Saturated int // counts that saturated
 }
 
-// A Merger merges profiles. It does no I/O and holds one accumulator, however many
-// inputs there are.
+// A Merger merges profiles. It does no I/O and holds one accumulator, however many inputs there are.
 //
-// Types are identified by name, methods by name and the names of all types in their
-// signature, entries by kind and context; ids are translated. The counts of equal entries
-// are added, per type where they have types. Conditionals with the same targets and
-// indexes in the same order are added record by record. For other conditionals, the result
-// has the union of the records, sorted by index; records with equal target and index are
-// added in their order.
+// Types are identified by name, methods by name and the names of all types in their signature, entries
+// by kind and context; ids are translated. The counts of equal entries are added, per type where they
+// have types. Conditionals with the same targets and indexes in the same order are added record by
+// record. For other conditionals, the result has the union of the records, sorted by index; records
+// with equal target and index are added in their order.
 //
-// The result has the canonical form of [Merger.Profile] and is equal for any order and
-// grouping of the inputs.
+// The result has the canonical form of [Merger.Profile] and is equal for any order and grouping of the inputs.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a Merger with the same options, and [Merger.Merge] them into the first.
@@ -85,11 +82,10 @@ func (m *Merger) Merge(o *Merger) error {
 	return nil
 }
 
-// AddProfile adds p, multiplied by the weights; the zero value adds p once. name is used
-// in errors and warnings. A profile that is refused leaves no trace: one that is of
-// another major version (unsupported), whose recording was not resolved
-// (corrupt), with negative counts (corrupt), or with what [MergeOptions] could
-// drop (unresolved: corrupt, unknown: unsupported).
+// AddProfile adds p, multiplied by the weights; the zero value adds p once. name is used in errors and
+// warnings. A profile that is refused leaves no trace: one that is of another major version
+// (unsupported), whose recording was not resolved (corrupt), with negative counts (corrupt), or with
+// what [MergeOptions] could drop (unresolved: corrupt, unknown: unsupported).
 func (m *Merger) AddProfile(name string, p *Profile, w Weights) (Added, error) {
 	if err := m.Accepts(name, p); err != nil {
 		return Added{}, err
@@ -135,11 +131,9 @@ func (m *Merger) report(name string, p *Profile, added Added) {
 	}
 }
 
-// acceptable returns the error for a profile that cannot be merged.
 func (m *Merger) acceptable(p *Profile) error {
 	if !p.Version.supported() {
-		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").
-			Unsupported()
+		return flaw.Field(keyVersion).Got(p.Version.String()).Want("a major version of 0 or 1").Unsupported()
 	}
 	if p.Placeholder() {
 		return flaw.Field("recording").Got(notResolved(p)).Want(recordAgain).Corrupt()
@@ -150,8 +144,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			return flaw.In(u.Key).Field("section").Got("unknown").Want(want).Unsupported()
 		}
 		for _, x := range p.Extra {
-			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(flaw.Quote(x.Key)).
-				Want(want).Unsupported()
+			return flaw.In(x.Section).InRecord(x.Entry).Field("member").Got(flaw.Quote(x.Key)).Want(want).Unsupported()
 		}
 	}
 	if !m.opt.DropUnresolved {
@@ -175,8 +168,7 @@ func (m *Merger) acceptable(p *Profile) error {
 			continue
 		}
 		if e, what := p.firstUnresolved(s); e >= 0 {
-			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").
-				Want("an id that is").Corrupt()
+			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").Want("an id that is").Corrupt()
 		}
 	}
 	return nil
@@ -188,8 +180,7 @@ func notResolved(p *Profile) string {
 	return fmt.Sprintf("not resolved: instead of names there is a placeholder, so nothing says which methods its %d entries are about", p.entries())
 }
 
-// resolved reports whether the signature has enough types and the table has
-// them all; otherwise it returns the first one missing.
+// resolved reports whether the signature has enough types, all in the table; else it returns the first missing.
 func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
 	for _, t := range m.Signature {
 		if p.typeIndex.find(int32(t)) < 0 {
@@ -199,13 +190,13 @@ func (p *Profile) resolved(m *Method) (missing TypeID, ok bool) {
 	return 0, len(m.Signature) >= 2
 }
 
-// firstUnresolved returns the first entry with an id that is not in the tables, and the
-// id; -1 if there is none.
+// firstUnresolved returns the first entry with an id that is not in the tables, and the id; -1 if there is none.
 func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 	if s.kind != Monitors {
 		for i, f := range s.frames {
 			if p.methIndex.find(int32(f.Method)) < 0 {
-				return s.entryOfFrame(i), fmt.Sprintf("method %d", f.Method)
+				entry := sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].frames) > i })
+				return entry, fmt.Sprintf("method %d", f.Method)
 			}
 		}
 	}
@@ -217,11 +208,6 @@ func (p *Profile) firstUnresolved(s *Section) (entry int, what string) {
 		}
 	}
 	return -1, ""
-}
-
-// entryOfFrame returns the entry that frame i of the section belongs to.
-func (s *Section) entryOfFrame(i int) int {
-	return sort.Search(len(s.ends), func(e int) bool { return int(s.ends[e].frames) > i })
 }
 
 // entryOfRecord returns the entry that number i of the records belongs to.
@@ -239,7 +225,6 @@ type input struct {
 	methods []uint32
 }
 
-// translate adds the tables of p to the tables of m.
 func (m *Merger) translate(p *Profile) input {
 	in := input{p: p, types: make([]uint32, len(p.Types)), methods: make([]uint32, len(p.Methods))}
 	for i := range p.Types {
@@ -265,8 +250,7 @@ func (in *input) method(id MethodID) uint32 {
 	return none
 }
 
-// A typeTable numbers types by name. Recordings of one program have their tables in one
-// order, so a lookup first tries the type after the last one found.
+// A typeTable numbers types by name. Tables have one order, so a lookup first tries the type after the last.
 type typeTable struct {
 	names []string
 	index map[string]uint32
@@ -302,8 +286,7 @@ type mergedMethod struct {
 	signature []uint32 // indexes of types
 }
 
-// addMethod returns the index of a method of the input, none if its signature
-// cannot be resolved.
+// addMethod returns the index of a method of the input, none if its signature cannot be resolved.
 func (m *Merger) addMethod(in *input, method *Method) uint32 {
 	if len(method.Signature) < 2 {
 		return none

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// sums are the merged entries of one kind. Methods and types are indexes into the
-// Merger's tables. As in typeTable, a lookup first tries the entry after the last one.
+// sums are the merged entries of one kind. Methods and types are indexes into the Merger's tables.
 type sums struct {
 	kind    Kind
 	entries []sumEntry
@@ -41,8 +40,7 @@ func (s *sums) recordsOf(e *sumEntry) []int64 {
 	return s.records[e.records : e.records+e.recordCount]
 }
 
-// findOrAdd returns the entry with the context, and adds one without records if there is
-// none.
+// findOrAdd returns the entry with the context, and adds one without records if there is none.
 func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	if s.next < len(s.entries) && slices.Equal(s.context(uint32(s.next)), c) {
 		s.next++
@@ -62,7 +60,6 @@ func (s *sums) findOrAdd(c []Frame) (e *sumEntry, isNew bool, err error) {
 	return &s.entries[i], !ok, nil
 }
 
-// replace replaces the records of the entry.
 func (s *sums) replace(e *sumEntry, records []int64) error {
 	if len(records) <= int(e.recordCount) {
 		copy(s.recordsOf(e), records)
@@ -78,11 +75,9 @@ func (s *sums) replace(e *sumEntry, records []int64) error {
 }
 
 func tooMuch(k Kind) error {
-	return flaw.In(k.Key()).Field("merged section").Got("too large").
-		Want("less than 2^32 frames and numbers").Unsupported()
+	return flaw.In(k.Key()).Field("merged section").Got("too large").Want("less than 2^32 frames and numbers").Unsupported()
 }
 
-// addSection adds the entries of one kind.
 func (m *Merger) addSection(in *input, k Kind, w Weight, added *Added) error {
 	from, to := &in.p.Sections[k], &m.sections[k]
 	for i := range from.ends {
@@ -136,8 +131,7 @@ func (a *Added) sum(x, y int64) int64 {
 	return sum
 }
 
-// translateContext returns the context in the Merger's numbers; the result is
-// reused.
+// translateContext returns the context in the Merger's numbers; the result is reused.
 func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) {
 	if k == Monitors {
 		return append(m.scratch.frames[:0], Frame{}), true
@@ -154,8 +148,7 @@ func (m *Merger) translateContext(in *input, k Kind, c []Frame) ([]Frame, bool) 
 	return out, true
 }
 
-// translateRecords returns the weighted records in the Merger's numbers; the
-// result is reused.
+// translateRecords returns the weighted records in the Merger's numbers; the result is reused.
 func (m *Merger) translateRecords(in *input, k Kind, records []int64, w Weight, added *Added) ([]int64, bool) {
 	out := append(m.scratch.records[:0], records...)
 	m.scratch.records = out
@@ -201,8 +194,7 @@ func sameShape(a, b []int64, arity int) bool {
 	return true
 }
 
-// unite appends to dst the sorted union of two lists of records of different shape, see
-// [Merger]. It also sorts both lists.
+// unite appends to dst the sorted union of two lists of records of different shape, which it sorts.
 func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	a, b = sortRecords(a, k, added), sortRecords(b, k, added)
@@ -220,8 +212,7 @@ func unite(dst, a, b []int64, k Kind, added *Added) []int64 {
 	return append(append(dst, a...), b...)
 }
 
-// compareRecords compares records without their counts. Among records with one index,
-// those without a target come last.
+// compareRecords compares records without counts. Of records with one index, those without target come last.
 func compareRecords(a, b []int64, k Kind) int {
 	if k.hasTypes() {
 		return cmp.Compare(a[0], b[0])
@@ -235,8 +226,7 @@ func compareRecords(a, b []int64, k Kind) int {
 	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(last(a), last(b)), cmp.Compare(a[0], b[0]))
 }
 
-// sortRecords sorts records stably and adds the counts of types that occur several
-// times.
+// sortRecords sorts records stably and adds the counts of types that occur several times.
 func sortRecords(records []int64, k Kind, added *Added) []int64 {
 	n := k.Arity()
 	if n == 1 {

@@ -2,7 +2,7 @@ package iprof
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -47,8 +47,7 @@ func (p *Profile) refOf(m *Method) (ref MethodRef, ok bool) {
 	return MethodRef{Class: names[0], Name: m.Name, Return: names[1], Parameters: names[2:]}, true
 }
 
-// MethodName returns "pkg.Class.name" for a method, "method 12" if the table
-// has none.
+// MethodName returns "pkg.Class.name" for a method, "method 12" if the table has none.
 func (p *Profile) MethodName(id MethodID) string {
 	m := p.methodOf(id)
 	if m == nil {
@@ -60,77 +59,22 @@ func (p *Profile) MethodName(id MethodID) string {
 	return p.TypeName(m.Signature[0]) + "." + m.Name
 }
 
-// FormatContext returns the context with names instead of ids:
-// "Fib.fibonacci:34<Fib.main:9".
-func (p *Profile) FormatContext(c []Frame) string {
-	var b strings.Builder
-	for i, f := range c {
-		if i > 0 {
-			b.WriteByte('<')
-		}
-		b.WriteString(p.MethodName(f.Method))
-		b.WriteByte(':')
-		b.WriteString(strconv.Itoa(int(f.BCI)))
-	}
-	return b.String()
-}
-
-// String returns the method in Java notation, with its return type first:
-// "int pkg.Class.name(int, java.lang.String[])".
-func (r MethodRef) String() string {
-	params := make([]string, len(r.Parameters))
-	for i, p := range r.Parameters {
-		params[i] = sourceType(p)
-	}
-	return sourceType(r.Return) + " " + r.Class + "." + r.Name + "(" + strings.Join(params, ", ") + ")"
-}
-
-// primitives are the primitive types in the order in which most files number them from
-// 0, with their letters in descriptors.
-var primitives = []struct {
+type primitiveType struct {
 	name   string
-	letter byte
-}{
-	{"boolean", 'Z'},
-	{"byte", 'B'},
-	{"short", 'S'},
-	{"char", 'C'},
-	{"int", 'I'},
-	{"float", 'F'},
-	{"long", 'J'},
-	{"double", 'D'},
-	{"void", 'V'},
+	letter string
 }
 
-// primitive returns the position of a type in primitives, -1 if it is a class
-// or array.
-func primitive(name string) int {
-	for i := range primitives {
-		if primitives[i].name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// sourceType spells a type as in source: int[] for [I.
-func sourceType(name string) string {
-	dims := 0
-	for dims < len(name) && name[dims] == '[' {
-		dims++
-	}
-	element := name[dims:]
-	if dims > 0 {
-		for _, p := range primitives {
-			if element == string(p.letter) {
-				element = p.name
-			}
-		}
-		if strings.HasPrefix(element, "L") && strings.HasSuffix(element, ";") {
-			element = element[1 : len(element)-1]
-		}
-	}
-	return element + strings.Repeat("[]", dims)
+// primitives are the primitive types in the order of most files, with their letters in descriptors.
+var primitives = []primitiveType{
+	{"boolean", "Z"},
+	{"byte", "B"},
+	{"short", "S"},
+	{"char", "C"},
+	{"int", "I"},
+	{"float", "F"},
+	{"long", "J"},
+	{"double", "D"},
+	{"void", "V"},
 }
 
 // maxDimensions is the number of dimensions that an array can have (JVMS 4.3.2).
@@ -149,16 +93,10 @@ func possibleType(name string) bool {
 		class, ok = strings.CutSuffix(class, ";")
 		return ok && possibleClass(class)
 	}
-	for _, p := range primitives {
-		if element == string(p.letter) {
-			return p.letter != 'V'
-		}
-	}
-	return false
+	return element != "V" && slices.ContainsFunc(primitives, func(p primitiveType) bool { return p.letter == element })
 }
 
-// possibleClass reports whether a class can have the name (JVMS 4.2.1). A slash separates
-// the suffix of a hidden class, which has no dots.
+// possibleClass reports whether a class can have the name (JVMS 4.2.1), with the suffix of a hidden class.
 func possibleClass(name string) bool {
 	name, suffix, hidden := strings.Cut(name, "/")
 	if hidden && (suffix == "" || strings.ContainsAny(suffix, "./;[")) || strings.ContainsAny(name, ";[") {

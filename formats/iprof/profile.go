@@ -30,9 +30,8 @@ type Profile struct {
 	Version Version
 	Types   []Type   // in the order of the file
 	Methods []Method // in the order of the file
-	// Order holds the top-level keys, in their spelling since 0.4.0; nil for the
-	// usual order. [Write] writes them in this order, and other members that are
-	// not empty at their usual place.
+	// Order holds the top-level keys, in their spelling since 0.4.0; nil for the usual order. [Write]
+	// writes them in this order, and other members that are not empty at their usual place.
 	Order []string
 	// Unknown are the top-level members of no known version.
 	Unknown []Member
@@ -47,7 +46,6 @@ type Profile struct {
 	methIndex idIndex
 }
 
-// newProfile returns an empty profile of the given version.
 func newProfile(v Version) *Profile {
 	p := &Profile{Version: v}
 	p.init()
@@ -89,7 +87,14 @@ func usualOrder(v Version) []string {
 	return keys
 }
 
-// entries returns the number of entries in all sections.
+// sectionKey returns the key of a section, as the file spells it.
+func (p *Profile) sectionKey(k Kind) string {
+	if k == TypeChecks && p.checksKey != "" {
+		return p.checksKey
+	}
+	return k.Key()
+}
+
 func (p *Profile) entries() int {
 	n := 0
 	for k := range p.Sections {
@@ -114,23 +119,20 @@ func (p *Profile) methodOf(id MethodID) *Method {
 	return nil
 }
 
-// reindex indexes Types and Methods by id. It must be called after they were changed,
-// before anything looks up ids.
+// reindex indexes Types and Methods by id, after they were changed.
 func (p *Profile) reindex() {
 	p.typeIndex = newIDIndex(len(p.Types), func(i int) int32 { return int32(p.Types[i].ID) })
 	p.methIndex = newIDIndex(len(p.Methods), func(i int) int32 { return int32(p.Methods[i].ID) })
 }
 
-// Placeholder reports whether the recording was never resolved: instead of its types or
-// methods the file has one entry without a name, with id -1, so its contexts cannot be
-// attributed.
+// Placeholder reports whether the recording was never resolved: instead of its types or methods the
+// file has one entry without a name, with id -1, so its contexts cannot be attributed.
 func (p *Profile) Placeholder() bool {
 	return len(p.Types) == 1 && p.Types[0].ID == -1 && p.Types[0].Name == "" ||
 		len(p.Methods) == 1 && p.Methods[0].ID == -1 && p.Methods[0].Name == ""
 }
 
-// derive returns a profile with the tables and properties of p and empty
-// sections.
+// derive returns a profile with the tables and properties of p and empty sections.
 func (p *Profile) derive() *Profile {
 	q := *p
 	q.Sections = [NumKinds]Section{}
@@ -169,7 +171,6 @@ func newIDIndex(n int, id func(i int) int32) idIndex {
 	return x
 }
 
-// find returns the index of an entry, -1 if there is none.
 func (x *idIndex) find(id int32) int {
 	if at := int64(id) - int64(x.low); at >= 0 && at < int64(len(x.dense)) {
 		return int(x.dense[at]) - 1

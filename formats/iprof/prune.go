@@ -7,13 +7,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// PruneOptions select what [Prune] drops. The zero value drops unused types and methods,
-// which loses no counts and makes recordings of short runs half to three quarters
-// smaller.
+// PruneOptions select what [Prune] drops. The zero value drops unused types and methods, which loses no
+// counts and makes recordings of short runs half to three quarters smaller.
 type PruneOptions struct {
-	// KeepContext, if not nil, selects the contexts of the entries to keep, and
-	// KeepLock the types of Monitors, which has no contexts. Neither selects types
-	// in the records of other sections.
+	// KeepContext, if not nil, selects the contexts of the entries to keep, and KeepLock the types of
+	// Monitors, which has no contexts. Neither selects types in the records of other sections.
 	KeepContext func([]Frame) bool
 	KeepLock    func(TypeID) bool
 	// KeepUnused keeps unused types and methods.
@@ -28,9 +26,8 @@ type PruneOptions struct {
 	MaxFrames int
 	// Drop lists sections to empty.
 	Drop []Kind
-	// DropUnknown drops sections and members of no known version. Without it, a
-	// profile with any is refused unless KeepUnused is set, because they may refer
-	// to types and methods that seem unused.
+	// DropUnknown drops sections and members of no known version. Without it, a profile with any is
+	// refused unless KeepUnused is set, because they may refer to types and methods that seem unused.
 	DropUnknown bool
 }
 
@@ -39,7 +36,7 @@ type PruneOptions struct {
 // without loss. MinCount, Top and MaxFrames do not apply to the one entry of Monitors.
 func Prune(p *Profile, opt PruneOptions) (*Profile, error) {
 	p = selectEntries(p, opt)
-	if err := unknownRefused(p, !opt.KeepUnused && !opt.DropUnknown); err != nil {
+	if err := unknownRefused(p); err != nil && !opt.KeepUnused && !opt.DropUnknown {
 		return nil, err
 	}
 	q := p.derive()
@@ -95,20 +92,13 @@ func selectLocks(s *Section, keep func(TypeID) bool) Section {
 	return out
 }
 
-// unknownRefused returns the error for a profile with unknown members, if they matter.
-func unknownRefused(p *Profile, matters bool) error {
-	key := ""
-	switch {
-	case !matters:
-		return nil
-	case len(p.Unknown) > 0:
-		key = p.Unknown[0].Key
-	case len(p.Extra) > 0:
-		key = p.Extra[0].Key
-	default:
+// unknownRefused returns the error for a profile with unknown members.
+func unknownRefused(p *Profile) error {
+	unknown := slices.Concat(p.Unknown, p.Extra)
+	if len(unknown) == 0 {
 		return nil
 	}
-	return flaw.In(key).Field("section or member").Got("unknown").
+	return flaw.In(unknown[0].Key).Field("section or member").Got("unknown").
 		Want("a known one, because what it refers to cannot be told").Unsupported()
 }
 
@@ -184,8 +174,7 @@ func (s *Section) Largest(n int) []int {
 	return order[:max(0, min(n, len(order)))]
 }
 
-// dropUnused drops methods that occur in no context, and types that occur in no record
-// or signature.
+// dropUnused drops methods that occur in no context, and types that occur in no record or signature.
 func (p *Profile) dropUnused() {
 	methods := make([]bool, len(p.Methods))
 	types := make([]bool, len(p.Types))
@@ -233,8 +222,7 @@ func selected[T any](all []T, keep []bool) []T {
 	return out
 }
 
-// selectExtra keeps the extra members of the entries for which keep is true; nil keeps
-// none.
+// selectExtra keeps the extra members of the entries for which keep is true; nil keeps none.
 func (p *Profile) selectExtra(k Kind, keep []bool) {
 	p.remapExtra(k.Key(), keep)
 	if k == TypeChecks {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -14,45 +15,39 @@ import (
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(profile.Warning)
-	// Salvage reads a truncated file up to its last complete entry, with a
-	// warning, if both tables are complete. The commands refuse such files,
-	// because a sum does not show that part of a run is missing.
-	Salvage bool
 }
 
 // maxSize bounds the input in bytes, so that offsets and numbers of entries fit 32 bits.
 const maxSize = math.MaxUint32
 
-// Detect reports whether data, the contents of a file or the beginning of one, looks like
-// an iprof file: a JSON object whose first key is one of iprof files. Data may end within
-// the first members.
+// Detect reports whether data, the contents of a file or the beginning of one, looks like an iprof
+// file: a JSON object whose first key is one of iprof files. Data may end within the first members.
 func Detect(data []byte) bool {
 	s := newScanner(data)
 	if !s.consume('{') { // most files are of other formats
 		return false
 	}
 	key, ok := detectKey(&s, data, 2) // one letter at least
-	if key != keyVersion || s.cut() {
+	if key != keyVersion || s.isCut() {
 		return ok
 	}
 	// Other JSON files also begin with a version.
 	if s.peek() != '"' {
 		return s.pos == len(s.data)
 	}
-	if _, err := ParseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
-		return s.cut()
+	if _, err := parseVersion(string(s.str(keyVersion))); err != nil || !s.need(',', "file") {
+		return s.isCut()
 	}
 	_, ok = detectKey(&s, data, 0)
 	return ok
 }
 
-// detectKey reads a key and reports whether it is a top-level key of iprof files, or a
-// prefix of one of at least least bytes at the end of the text.
+// detectKey reads a key. It reports whether iprof files have it, or begin so with at least least bytes at the end.
 func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 	s.peek()
 	start := s.pos
 	key = string(s.key())
-	if s.err != nil && !s.cut() {
+	if s.err != nil && !s.isCut() {
 		return key, false
 	}
 	known := []string{keyVersion, keyTypes, keyMethods, schemaTypeChecks}
@@ -60,18 +55,16 @@ func detectKey(s *scanner, data []byte, least int) (key string, ok bool) {
 		known = append(known, k.key, k.old)
 	}
 	for _, k := range known {
-		if rest := data[start:]; key == k && k != "" || s.cut() && len(rest) >= least && strings.HasPrefix(`"`+k+`"`, string(bytes.TrimSpace(rest))) {
+		if rest := data[start:]; key == k && k != "" || s.isCut() && len(rest) >= least && strings.HasPrefix(`"`+k+`"`, string(bytes.TrimSpace(rest))) {
 			return key, true
 		}
 	}
 	return key, false
 }
 
-// cut reports whether the text is truncated.
-func (s *scanner) cut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
+func (s *scanner) isCut() bool { return s.err != nil && profile.ClassOf(s.err) == profile.ErrTruncated }
 
-// Read reads a whole file into memory. name is for errors and warnings. Read does not
-// retain data.
+// Read reads a whole file into memory. name is for errors and warnings. Read does not retain data.
 //
 // Errors are *[profile.FormatError] with line, column and offset. Read checks the syntax
 // and the JSON schema; [Check] also checks ids and counts.
@@ -83,7 +76,6 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	return d.p, nil
 }
 
-// decoder reads a file into a profile.
 type decoder struct {
 	scanner
 	name string
@@ -91,8 +83,7 @@ type decoder struct {
 	p    *Profile
 	*dialect
 
-	// tolerate is called with up to maxViolations violations of the schema, which
-	// are then skipped; if it is nil, a violation is a failure.
+	// tolerate is called with up to maxViolations violations of the schema; if it is nil, a violation is a failure.
 	tolerate      func(error)
 	violations    int
 	keepPositions bool
@@ -138,23 +129,7 @@ func (d *decoder) read() error {
 	}
 	d.findVersion()
 	d.document()
-	if d.err == nil {
-		return nil
-	}
-	if d.opt.Salvage && profile.ClassOf(d.err) == profile.ErrTruncated && d.tables == [2]bool{true, true} {
-		d.salvage()
-		d.warn(d.err)
-		return nil
-	}
 	return d.err
-}
-
-// salvage drops incomplete entries.
-func (d *decoder) salvage() {
-	for k := range d.p.Sections {
-		s := &d.p.Sections[k]
-		s.truncate(len(s.ends))
-	}
 }
 
 func (d *decoder) warn(err error) {
@@ -176,8 +151,7 @@ func (d *decoder) violation(at int, field, found, want string) {
 	d.violations++
 }
 
-// findVersion determines the dialect of the file. The version is nearly always the first
-// key.
+// findVersion determines the dialect of the file. The version is nearly always the first key.
 func (d *decoder) findVersion() {
 	s := d.scanner
 	if !s.need('{', "file") {
@@ -189,7 +163,7 @@ func (d *decoder) findVersion() {
 			continue
 		}
 		if s.peek() == '"' {
-			if v, err := ParseVersion(string(s.str(keyVersion))); err == nil && s.err == nil {
+			if v, err := parseVersion(string(s.str(keyVersion))); err == nil && s.err == nil {
 				d.p.Version = v
 				d.dialect = v.dialect()
 			}
@@ -198,7 +172,6 @@ func (d *decoder) findVersion() {
 	}
 }
 
-// document reads the top-level object.
 func (d *decoder) document() {
 	if !d.need('{', "file") {
 		return
@@ -222,7 +195,6 @@ func (d *decoder) document() {
 	}
 }
 
-// member reads a top-level value.
 func (d *decoder) member(key string, at int) {
 	if d.err != nil {
 		return
@@ -263,7 +235,7 @@ func (d *decoder) version() {
 	if !ok {
 		return
 	}
-	v, err := ParseVersion(string(text))
+	v, err := parseVersion(string(text))
 	switch {
 	case err != nil:
 		d.violation(at, keyVersion, flaw.Quote(text), "three numbers as in 1.0.0")
@@ -299,7 +271,6 @@ func (d *decoder) wrongType(field, want string) {
 	}
 }
 
-// text reads a string, see scanner.str.
 func (d *decoder) text(field string) (text []byte, ok bool) {
 	if c := d.peek(); c != '"' && c != 0 {
 		d.wrongType(field, "a string")
@@ -309,7 +280,6 @@ func (d *decoder) text(field string) (text []byte, ok bool) {
 	return text, d.err == nil
 }
 
-// integer reads an integer from low to high.
 func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 	if c := d.peek(); c != '-' && c-'0' > 9 && c != 0 {
 		d.wrongType(field, "an integer")
@@ -324,11 +294,11 @@ func (d *decoder) integer(field string, low, high int64) (v int64, ok bool) {
 		d.violation(at, field, flaw.Quote(text), "an integer, without fraction and exponent")
 		return 0, false
 	}
-	if v, ok = parseInt(text); !ok || v < low || v > high {
-		d.violation(at, field, flaw.Quote(text), fmt.Sprintf("an integer from %d to %d", low, high))
-		return 0, false
+	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil && low <= v && v <= high {
+		return v, true
 	}
-	return v, true
+	d.violation(at, field, flaw.Quote(text), fmt.Sprintf("an integer from %d to %d", low, high))
+	return 0, false
 }
 
 func (d *decoder) id(field string) (int32, bool) {

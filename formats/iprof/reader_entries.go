@@ -11,7 +11,6 @@ import (
 // The reader tries the fast path in reader_fast.go first for each entry. The fast path
 // gives up, without side effects, on text that the tools would not write.
 
-// types reads the table of types.
 func (d *decoder) types() {
 	if !d.open('[', keyTypes) {
 		return
@@ -22,8 +21,8 @@ func (d *decoder) types() {
 }
 
 // elements reads the entries of a table or section, each with the fast path or, if that
-// gives up, the general one. Both report whether they have added an entry. If places are
-// wanted, elements adds the place of each entry to list.
+// gives up, the general one. Both report whether they have added an entry. If positions are
+// wanted, elements adds the position of each entry to list.
 func (d *decoder) elements(key string, fast, general func() bool, list *[]position) {
 	for first := true; d.more(first, ']', key); first = false {
 		d.record++
@@ -44,8 +43,7 @@ const (
 	hasRecords
 )
 
-// An entryReader reads the members of one entry and records which it has. It adds
-// unknown members to the profile.
+// An entryReader reads the members of one entry and adds unknown members to the profile.
 type entryReader struct {
 	*decoder
 	start     int
@@ -58,8 +56,7 @@ func (d *decoder) entry() (entryReader, bool) {
 	return entryReader{decoder: d, start: start, extras: len(d.p.Extra)}, d.open('{', "entry")
 }
 
-// first reports whether a known key occurs for the first time. If not, it skips the
-// value.
+// first reports whether a known key occurs for the first time. If not, it skips the value.
 func (e *entryReader) first(member uint, at int, key string) bool {
 	if e.seen&member == 0 {
 		e.seen |= member
@@ -90,8 +87,7 @@ func (e *entryReader) extra(text []byte, index int) {
 	}
 }
 
-// complete reports whether the entry has all members of want and they are valid. names
-// are their names, in the order of the bits.
+// complete reports whether the entry has all members of want, with these names, and they are valid.
 func (e *entryReader) complete(want uint, names ...string) bool {
 	for bit := uint(1); bit <= want; bit <<= 1 {
 		if want&bit == 0 {
@@ -110,8 +106,7 @@ func (e *entryReader) complete(want uint, names ...string) bool {
 	return false
 }
 
-// idOrName reads a member that types and methods share, and reports whether the key is
-// one of these.
+// idOrName reads a member that types and methods share, and reports whether the key is one of these.
 func (e *entryReader) idOrName(key []byte, at int, nameKey string, id *int32, name *string) bool {
 	switch {
 	case string(key) == keyID:
@@ -153,7 +148,6 @@ func (d *decoder) oneType() bool {
 	return complete
 }
 
-// methods reads the table of methods.
 func (d *decoder) methods() {
 	if !d.open('[', keyMethods) {
 		return
@@ -192,7 +186,6 @@ func (d *decoder) oneMethod() bool {
 // signatureSlab is the number of ids allocated at a time.
 const signatureSlab = 1 << 12
 
-// signature reads the ids of a method's types.
 func (d *decoder) signature() (ids []TypeID, ok bool) {
 	if !d.open('[', keySignature) {
 		return nil, false
@@ -209,8 +202,7 @@ func (d *decoder) signature() (ids []TypeID, ok bool) {
 	return d.signatures[start:end:end], ok && d.err == nil
 }
 
-// signatureRoom makes room for one more id in the slab and returns the new start of the
-// signature that begins at start.
+// signatureRoom makes room for one more id and returns the new start of the signature that begins at start.
 func (d *decoder) signatureRoom(start int) int {
 	if len(d.signatures) < cap(d.signatures) {
 		return start
@@ -220,7 +212,6 @@ func (d *decoder) signatureRoom(start int) int {
 	return 0
 }
 
-// entries reads a section.
 func (d *decoder) entries(kind Kind, key string) {
 	s, list := &d.p.Sections[kind], &d.positions.entries[kind]
 	at := d.offset()
@@ -251,8 +242,7 @@ func (d *decoder) entries(kind Kind, key string) {
 	d.elements(key, fast, general, list)
 }
 
-// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has
-// no context.
+// oneEntry reads an entry with the given members. Only the entry of Monitors in 0.2.0 has no context.
 func (d *decoder) oneEntry(s *Section, members uint) bool {
 	e, ok := d.entry()
 	if !ok {
@@ -322,8 +312,7 @@ func (d *decoder) ctx(s *Section) bool {
 	return true
 }
 
-// zeroLeaf reports whether the first frame of a valid context has the bytecode index
-// "0".
+// zeroLeaf reports whether the first frame of a valid context has the bytecode index "0".
 func zeroLeaf(text []byte) bool {
 	i := 0
 	for text[i] != ':' {
@@ -332,7 +321,6 @@ func zeroLeaf(text []byte) bool {
 	return text[i+1] == '0' && (i+2 == len(text) || text[i+2]-'0' > 9)
 }
 
-// records reads the numbers of an entry and appends them.
 func (d *decoder) records(s *Section) bool {
 	at := d.offset()
 	if !d.open('[', keyRecords) {
@@ -366,11 +354,8 @@ func (d *decoder) record64(k Kind, i int) (int64, bool) {
 
 // truncate drops all but the first n entries, including an incomplete last one.
 func (s *Section) truncate(n int) {
-	frames, records := uint32(0), uint32(0)
-	if n > 0 {
-		frames, records = s.ends[n-1].frames, s.ends[n-1].records
-	}
-	s.frames, s.records, s.ends = s.frames[:frames], s.records[:records], s.ends[:n]
+	end := s.start(n)
+	s.frames, s.records, s.ends = s.frames[:end.frames], s.records[:end.records], s.ends[:n]
 }
 
 // A stringArena allocates short strings together.

@@ -7,22 +7,18 @@ import "bytes"
 // nothing; then the general path in reader_entries.go reads the entry or finds the error.
 // checkRead in the tests compares both.
 
-// Texts that end a table or section. In files as tools write them they occur at the end
-// only.
+// Texts that end a table or section. In files as tools write them they occur at the end only.
 const (
 	tableEndTypes   = `"}]`
 	tableEndMethods = `]}]`
 	sectionEnd      = `]}]`
 )
 
-// expected has the expected sizes of a table or section.
 type expected struct {
 	entries, frames, records int
 }
 
-// expect counts the elements in the text up to end. The counts are exact for a file as
-// tools write it. For other files they are capacities only, and at most the number of
-// bytes.
+// expect counts the elements in the text up to end: exactly in files of tools, in others for capacities only.
 func (d *decoder) expect(end string) expected {
 	if d.peek() == ']' {
 		return expected{} // the end is missing: do not count the rest of the file
@@ -35,9 +31,7 @@ func (d *decoder) expect(end string) expected {
 	text = text[:i]
 	n := expected{entries: bytes.Count(text, []byte("{"))}
 	if d.section != keyTypes && d.section != keyMethods {
-		// Each entry has two keys with a colon each and one comma between
-		// them; every frame has one more colon, every record but the first
-		// one more comma. Entries are separated by a comma.
+		// An entry has two colons and a comma, a frame one more colon, a record but the first one more comma.
 		n.frames = max(0, bytes.Count(text, []byte(":"))-2*n.entries)
 		n.records = max(0, bytes.Count(text, []byte(","))-n.entries+1)
 	}
@@ -49,8 +43,7 @@ func has(text []byte, p int, word string) bool {
 	return len(text)-p >= len(word) && string(text[p:p+len(word)]) == word
 }
 
-// plainString returns the offset of the closing quote of the string that begins at p,
-// after its opening quote; 0 if the string has a byte that is not plain.
+// plainString returns the offset of the quote that closes the string with text from p; 0 if a byte is not plain.
 func plainString(text []byte, p int) int {
 	for i, c := range text[p:] {
 		if plainByte[c] {
@@ -64,8 +57,7 @@ func plainString(text []byte, p int) int {
 	return 0
 }
 
-// plainByte is the set of bytes that need no decoding in a string: printable ASCII
-// without quote and backslash.
+// plainByte is the set of bytes that need no decoding in a string: printable ASCII without quote and backslash.
 var plainByte = func() (plain [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -73,8 +65,7 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// fastNamed reads the id and name that types and methods begin with. end is the offset of
-// the quote that closes the name, 0 if the fast path gives up.
+// fastNamed reads the id and name of a type or method. end is the offset of the closing quote, 0 if it gives up.
 func (d *decoder) fastNamed() (id int32, name []byte, end int) {
 	const head, middle = `{"id":`, `,"name":"`
 	text := d.data
@@ -155,8 +146,7 @@ func (d *decoder) fastEntry(s *Section) bool {
 	return true
 }
 
-// fastFrames appends the frames of a context and returns the offset of its closing
-// quote, or 0.
+// fastFrames appends the frames of a context and returns the offset of its closing quote, or 0.
 func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	for {
 		method, q := digits9(text, p)
@@ -193,8 +183,7 @@ func fastFrames(frames []Frame, text []byte, p int, entry bool) ([]Frame, int) {
 	}
 }
 
-// digits9 reads at most nine digits, which fit 31 bits. After nine of more digits the
-// next byte is not the separator that the caller expects, so the fast path gives up.
+// digits9 reads at most nine digits, which fit 31 bits; a tenth is not the separator that the caller expects.
 func digits9(text []byte, p int) (v int32, next int) {
 	end := min(p+9, len(text))
 	for p < end && text[p]-'0' <= 9 {
@@ -204,8 +193,7 @@ func digits9(text []byte, p int) (v int32, next int) {
 	return v, p
 }
 
-// smallInt reads a JSON integer of one to nine digits; next is 0 if there is
-// none.
+// smallInt reads a JSON integer of one to nine digits; next is 0 if there is none.
 func smallInt(text []byte, p int) (v int32, next int) {
 	v, next = digits9(text, p)
 	if next == p || text[p] == '0' && next-p > 1 {
@@ -214,8 +202,7 @@ func smallInt(text []byte, p int) (v int32, next int) {
 	return v, next
 }
 
-// fastRecords appends the numbers up to the closing bracket and returns its offset, or 0.
-// Counts may have 18 digits, which fit 63 bits; other numbers nine.
+// fastRecords appends numbers and returns the offset of the closing bracket, or 0. Counts have up to 18 digits.
 func fastRecords(numbers []int64, text []byte, p, arity int) ([]int64, int) {
 	for left := arity; ; p++ {
 		negative := p < len(text) && text[p] == '-'

@@ -1,6 +1,7 @@
 package iprof
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -10,13 +11,23 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// refused demands an error with these fields.
-func refused(t *testing.T, what string, err error, class error, section string, record int, field, found string) {
+// A refusal is a profile that is not merged, and the fields of the error.
+type refusal struct {
+	what    string
+	p       *Profile
+	class   error
+	section string
+	record  int
+	field   string
+	found   string
+}
+
+func (r *refusal) check(t *testing.T, err error) {
 	t.Helper()
 	var fe *profile.FormatError
-	if !errors.As(err, &fe) || profile.ClassOf(fe) != class || fe.Section != section || fe.Record != record || fe.Field != field ||
-		!strings.HasPrefix(fe.Got, found) || fe.Want == "" {
-		t.Errorf("%s: %+v", what, err)
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != r.class || fe.Section != r.section || fe.Record != r.record || fe.Field != r.field ||
+		!strings.HasPrefix(fe.Got, r.found) || fe.Want == "" {
+		t.Errorf("%s: %+v", r.what, err)
 	}
 }
 
@@ -48,15 +59,7 @@ func TestRefusedMerges(t *testing.T) {
 	signature.Methods[2].Signature = signature.Methods[2].Signature[:1]
 	later := good()
 	later.Version = Version{2, 0, 0}
-	for _, tc := range []struct {
-		what    string
-		p       *Profile
-		class   error
-		section string
-		record  int
-		field   string
-		found   string
-	}{
+	for _, tc := range []refusal{
 		{"another major version", later, profile.ErrUnsupported, "", -1, "version", "2.0.0"},
 		{"never resolved", readFixture(t, "unresolved.iprof"), profile.ErrCorrupt, "", -1, "recording", "not resolved"},
 		{"unknown members", readFixture(t, "future.iprof"), profile.ErrUnsupported, readFixture(t, "future.iprof").Unknown[0].Key, -1, "section", "unknown"},
@@ -66,10 +69,13 @@ func TestRefusedMerges(t *testing.T) {
 		{"unknown type", noType, profile.ErrCorrupt, TypeChecks.Key(), 0, "type 999", "not in the table"},
 	} {
 		m := NewMerger(MergeOptions{})
-		_, err := m.AddProfile("f", tc.p, Weights{})
-		refused(t, tc.what, err, tc.class, tc.section, tc.record, tc.field, tc.found)
-		refused(t, tc.what, m.Accepts("f", tc.p), tc.class, tc.section, tc.record, tc.field, tc.found)
-		if m.Added != (Added{}) || m.Profile().entries() != 0 {
+		_, err := m.AddProfile("good", good(), Weights{})
+		must(t, err)
+		before, added := encode(t, m.Profile(), WriteOptions{}), m.Added
+		_, err = m.AddProfile("f", tc.p, Weights{})
+		tc.check(t, err)
+		tc.check(t, m.Accepts("f", tc.p))
+		if m.Added != added || !bytes.Equal(encode(t, m.Profile(), WriteOptions{}), before) {
 			t.Errorf("%s left a trace", tc.what)
 		}
 		if _, err := Renumber(tc.p); err == nil {
@@ -78,8 +84,7 @@ func TestRefusedMerges(t *testing.T) {
 	}
 }
 
-// TestMergeWarns: what was left out or cut is told once for each file, and
-// summed up over all Mergers.
+// TestMergeWarns: what was left out or cut is told once for each file, and summed up over all Mergers.
 func TestMergeWarns(t *testing.T) {
 	var warned []string
 	opt := MergeOptions{DropUnresolved: true, DropUnknown: true, Warn: func(w profile.Warning) {
@@ -138,8 +143,7 @@ func TestViewLines(t *testing.T) {
 	for range lines.Lines() {
 		break // an iteration may end early
 	}
-	// The conditional at 11 led ten times to 20 and once to 53, which has no
-	// line; the call at 34 was made ten times.
+	// The conditional at 11 led ten times to 20 and once to 53, without a line; 34 called ten times.
 	if got[100] != 1 || got[111] != 11 || got[120] != 10 || got[134] != 10 || got[153] != 0 {
 		t.Errorf("%v", got)
 	}

@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// maxDepth bounds the nesting of arrays and objects in skipped values; known members
-// nest four deep.
+// maxDepth bounds the nesting of arrays and objects in skipped values; known members nest four deep.
 const maxDepth = 1000
 
 // A scanner reads JSON text from front to back. It is independent of the schema, apart
@@ -30,8 +29,7 @@ type scanner struct {
 
 	section string // top-level key; empty outside of its value
 	record  int    // index of the entry; -1 outside of entries
-	// The last complete entry of the section, for errors about what comes
-	// after it.
+	// The last complete entry of the section, for errors about what comes after it.
 	lastStart, lastEnd int
 
 	scratch []byte // for text with escapes
@@ -49,14 +47,13 @@ func newScanner(data []byte) scanner {
 	return s
 }
 
-// at returns the place of the text at offset off.
-func (s *scanner) at(off int) flaw.Place {
+// at returns the position of the text at offset off.
+func (s *scanner) at(off int) flaw.Position {
 	at := flaw.At(s.section, int64(off)).InRecord(s.record)
 	at.Line, at.Column = s.lines.find(s.data, off)
 	return at
 }
 
-// fail records a failure, unless there is one already.
 func (s *scanner) fail(err error) {
 	if s.err == nil {
 		s.err = err
@@ -65,8 +62,7 @@ func (s *scanner) fail(err error) {
 	}
 }
 
-// A lineCounter finds lines and columns of offsets. It caches the last one, so that
-// finding many in ascending order reads the text once.
+// A lineCounter finds lines and columns of offsets. For ascending offsets it reads the text once.
 type lineCounter struct {
 	at, line, start int // start of the line, lines before it
 }
@@ -86,8 +82,7 @@ func (c *lineCounter) find(data []byte, at int) (line, column int) {
 	return c.line + 1, at - c.start + 1
 }
 
-// syntax fails at the current position, where want is missing. At the end of the text
-// the failure is a truncation.
+// syntax fails at the current position, where want is missing; at the end of the text with a truncation.
 func (s *scanner) syntax(field, want string) {
 	if s.err != nil {
 		return
@@ -139,7 +134,6 @@ func (s *scanner) consume(c byte) bool {
 	return false
 }
 
-// need consumes c or fails.
 func (s *scanner) need(c byte, field string) bool {
 	if s.consume(c) {
 		return true
@@ -148,8 +142,7 @@ func (s *scanner) need(c byte, field string) bool {
 	return false
 }
 
-// more reports whether an array or object has another element. It consumes the comma
-// before it, or the closing bracket.
+// more reports whether an array or object has another element. It consumes the comma or the closing bracket.
 func (s *scanner) more(first bool, end byte, field string) bool {
 	if s.err != nil {
 		return false
@@ -164,16 +157,14 @@ func (s *scanner) more(first bool, end byte, field string) bool {
 	return false
 }
 
-// key reads a key and the colon after it. The result is valid until the next
-// string is read.
+// key reads a key and the colon after it. The result is valid until the next string is read.
 func (s *scanner) key() []byte {
 	k := s.str("key")
 	s.need(':', "key")
 	return k
 }
 
-// str reads a string. The result aliases the text, or is valid until the next string is
-// read.
+// str reads a string. The result aliases the text, or is valid until the next string is read.
 func (s *scanner) str(field string) []byte {
 	if s.peek() != '"' {
 		s.syntax(field, "a string")
@@ -228,8 +219,7 @@ func (s *scanner) strRest(field string, start int) []byte {
 	return nil
 }
 
-// notUTF8 fails at a byte that is not valid UTF-8, or at the end of the text within a
-// character.
+// notUTF8 fails at a byte that is not valid UTF-8, or at the end of the text within a character.
 func (s *scanner) notUTF8(field string) {
 	if rest := s.data[s.pos:]; !utf8.FullRune(rest) {
 		s.pos = len(s.data)
@@ -249,41 +239,12 @@ func (s *scanner) escape(field string) bool {
 	}
 	c := s.data[s.pos]
 	s.pos++
-	switch c {
-	case '"', '\\', '/':
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'u':
-		r, ok := s.hex4(field)
-		if ok && utf16.IsSurrogate(r) {
-			second := rune(0)
-			if rest := s.data[s.pos:]; bytes.HasPrefix(rest, []byte(`\u`)) {
-				s.pos += 2
-				second, ok = s.hex4(field)
-			} else if len(rest) < 2 && bytes.HasPrefix([]byte(`\u`), rest) {
-				s.pos = len(s.data)
-				s.syntax(field, "the rest of an escape")
-				return false
-			}
-			r = utf16.DecodeRune(r, second)
-			if ok && r == utf8.RuneError {
-				s.fail(s.at(at).Field(field).Got(flaw.Quote(s.data[at:])).Want("a pair of surrogates").Corrupt())
-				return false
-			}
-		}
-		if ok {
-			s.scratch = utf8.AppendRune(s.scratch, r)
-		}
-		return ok
-	default:
+	switch i := strings.IndexByte(escapeLetters, c); {
+	case i >= 0:
+		c = escapedBytes[i]
+	case c == 'u':
+		return s.escapedRune(field, at)
+	case c != '"' && c != '\\' && c != '/':
 		s.pos = at
 		s.syntax(field, "an escape that JSON has")
 		return false
@@ -292,7 +253,34 @@ func (s *scanner) escape(field string) bool {
 	return true
 }
 
-// hex4 reads four hexadecimal digits.
+// The letters of escapes, and the bytes that they stand for.
+const escapeLetters, escapedBytes = "bfnrt", "\b\f\n\r\t"
+
+// escapedRune decodes the digits of an escape that begins at offset at, and the second of a pair of surrogates.
+func (s *scanner) escapedRune(field string, at int) bool {
+	r, ok := s.hex4(field)
+	if ok && utf16.IsSurrogate(r) {
+		second := rune(0)
+		if rest := s.data[s.pos:]; bytes.HasPrefix(rest, []byte(`\u`)) {
+			s.pos += 2
+			second, ok = s.hex4(field)
+		} else if len(rest) < 2 && bytes.HasPrefix([]byte(`\u`), rest) {
+			s.pos = len(s.data)
+			s.syntax(field, "the rest of an escape")
+			return false
+		}
+		r = utf16.DecodeRune(r, second)
+		if ok && r == utf8.RuneError {
+			s.fail(s.at(at).Field(field).Got(flaw.Quote(s.data[at:])).Want("a pair of surrogates").Corrupt())
+			return false
+		}
+	}
+	if ok {
+		s.scratch = utf8.AppendRune(s.scratch, r)
+	}
+	return ok
+}
+
 func (s *scanner) hex4(field string) (r rune, ok bool) {
 	for range 4 {
 		d := byte(0)
@@ -316,8 +304,7 @@ func (s *scanner) hex4(field string) (r rune, ok bool) {
 	return r, true
 }
 
-// number skips a number and returns its text. integer reports that it has no fraction or
-// exponent.
+// number skips a number and returns its text. integer reports that it has no fraction or exponent.
 func (s *scanner) number(field string) (text []byte, integer bool) {
 	s.peek()
 	start := s.pos
@@ -361,29 +348,6 @@ func (s *scanner) number(field string) (text []byte, integer bool) {
 	return s.data[start:s.pos], integer
 }
 
-// parseInt parses the text of an integer; it reports whether it fits.
-func parseInt(text []byte) (v int64, ok bool) {
-	negative := text[0] == '-'
-	if negative {
-		text = text[1:]
-	}
-	u := uint64(0)
-	for _, c := range text {
-		d := uint64(c - '0')
-		if u > (math.MaxUint64-d)/10 {
-			return 0, false
-		}
-		u = u*10 + d
-	}
-	switch {
-	case !negative && u <= math.MaxInt64:
-		return int64(u), true
-	case negative && u <= -math.MinInt64:
-		return -int64(u), true
-	}
-	return 0, false
-}
-
 // skip skips a value of any type and returns its text.
 func (s *scanner) skip(field string) []byte {
 	s.peek()
@@ -402,8 +366,7 @@ func (s *scanner) skip(field string) []byte {
 	return nil
 }
 
-// scalarOrOpen reads a scalar or an empty array or object and returns true, or moves to
-// the first value of an array or object and returns false.
+// scalarOrOpen reads a scalar or an empty collection and returns true, or moves to the first value of one.
 func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
@@ -439,8 +402,7 @@ func (s *scanner) scalarOrOpen(field string, open *[]byte) bool {
 	return s.err == nil
 }
 
-// between moves from the end of a value to the next one, past closing brackets, and
-// reports whether there is one.
+// between moves past closing brackets to the next value, and reports whether there is one.
 func (s *scanner) between(field string, open *[]byte) bool {
 	for len(*open) > 0 {
 		end := (*open)[len(*open)-1]

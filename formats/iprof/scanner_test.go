@@ -21,8 +21,7 @@ func accepts(data []byte) bool {
 	return s.err == nil && s.peek() == 0 && s.pos == len(s.data)
 }
 
-// stricter reports whether the scanner refuses a document that encoding/json
-// accepts for one of the reasons that doc.go names.
+// stricter reports whether doc.go names a reason to refuse a document that encoding/json accepts.
 func stricter(data []byte) bool {
 	if !utf8.Valid(data) {
 		return true
@@ -147,8 +146,7 @@ type plainEntry struct {
 	Records []int64
 }
 
-// decodePlain decodes a file since 0.4.0 with encoding/json. It returns nil
-// for what that refuses.
+// decodePlain decodes a file since 0.4.0 with encoding/json. It returns nil for what that refuses.
 func decodePlain(data []byte) *plainJSON {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &top) != nil {
@@ -206,7 +204,6 @@ func decodePlain(data []byte) *plainJSON {
 	return &p
 }
 
-// plain returns a profile as decodePlain would.
 func plain(p *Profile) *plainJSON {
 	out := plainJSON{version: p.Version.String(), entries: map[Kind][]plainEntry{}, unknown: map[string]string{}}
 	for _, t := range p.Types {
@@ -230,9 +227,7 @@ func plain(p *Profile) *plainJSON {
 	return &out
 }
 
-// checkRead reads data in every way there is and demands that all agree: the
-// fast and the general one, encoding/json, the checker, and writing and
-// reading again.
+// checkRead reads data with both paths, encoding/json and Check, writes it and reads it again; all must agree.
 func checkRead(t *testing.T, data []byte) {
 	t.Helper()
 	p, err := Read("f", data, ReaderOptions{})
@@ -257,7 +252,6 @@ func checkRead(t *testing.T, data []byte) {
 		if f.Err != nil {
 			t.Errorf("%q: read, but found %v", data, f)
 		}
-		_ = f.String()
 	}
 	if p.Version.compare(version040) >= 0 {
 		reference := decodePlain(data)
@@ -265,7 +259,7 @@ func checkRead(t *testing.T, data []byte) {
 			t.Fatalf("%q: encoding/json refuses it", data)
 		}
 		// Text forms that the model does not keep.
-		version, err := ParseVersion(reference.version)
+		version, err := parseVersion(reference.version)
 		if err != nil {
 			t.Fatalf("%q: version %q read", data, reference.version)
 		}

@@ -3,8 +3,6 @@ package iprof
 import (
 	"fmt"
 	"iter"
-	"math"
-	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
@@ -18,8 +16,7 @@ type Section struct {
 	ends    []entryEnd
 }
 
-// An entryEnd holds the ends of an entry's frames and records, which begin at the ends of
-// the previous entry.
+// An entryEnd holds the ends of an entry's frames and records, which begin at the ends of the previous entry.
 type entryEnd struct {
 	frames, records uint32
 }
@@ -27,25 +24,24 @@ type entryEnd struct {
 // Len returns the number of entries.
 func (s *Section) Len() int { return len(s.ends) }
 
-// Context returns the context of entry i, which must not be modified.
-func (s *Section) Context(i int) []Frame {
-	start := uint32(0)
-	if i > 0 {
-		start = s.ends[i-1].frames
+// start returns where the frames and records of entry i begin.
+func (s *Section) start(i int) entryEnd {
+	if i == 0 {
+		return entryEnd{}
 	}
-	end := s.ends[i].frames
-	return s.frames[start:end:end]
+	return s.ends[i-1]
 }
 
-// Records returns the records of entry i, a multiple of [Kind.Arity] numbers, which must
-// not be modified.
+// Context returns the context of entry i, which must not be modified.
+func (s *Section) Context(i int) []Frame {
+	end := s.ends[i].frames
+	return s.frames[s.start(i).frames:end:end]
+}
+
+// Records returns the records of entry i, a multiple of [Kind.Arity] numbers, which must not be modified.
 func (s *Section) Records(i int) []int64 {
-	start := uint32(0)
-	if i > 0 {
-		start = s.ends[i-1].records
-	}
 	end := s.ends[i].records
-	return s.records[start:end:end]
+	return s.records[s.start(i).records:end:end]
 }
 
 // All iterates over contexts and records.
@@ -59,28 +55,14 @@ func (s *Section) All() iter.Seq2[[]Frame, []int64] {
 	}
 }
 
-// counts iterates over contexts and the sums of the counts of their records.
-func (s *Section) counts() iter.Seq2[[]Frame, int64] {
-	return func(yield func([]Frame, int64) bool) {
-		for i := range s.ends {
-			if !yield(s.Context(i), s.Count(i)) {
-				return
-			}
-		}
-	}
-}
-
 // Count returns the sum of the counts of entry i. Sums in this package saturate at the
 // largest and the smallest int64.
-func (s *Section) Count(i int) int64 {
-	return sumCounts(s.Records(i), s.kind.Arity())
-}
+func (s *Section) Count(i int) int64 { return sumCounts(s.Records(i), s.kind.Arity()) }
 
 // Total returns the sum of all counts of the section.
 func (s *Section) Total() int64 { return sumCounts(s.records, s.kind.Arity()) }
 
-// append appends an entry. The numbers of frames and records fit 32 bits, because a file
-// has at most maxSize bytes.
+// append appends an entry. Numbers of frames and records fit 32 bits, because a file has at most maxSize bytes.
 func (s *Section) append(ctx []Frame, records []int64) {
 	s.frames = append(s.frames, ctx...)
 	s.records = append(s.records, records...)
@@ -113,20 +95,4 @@ func sumCounts(records []int64, arity int) int64 {
 		sum, _ = saturate.AddSigned(sum, records[i])
 	}
 	return sum
-}
-
-// mulDivRound returns count × num / den, rounded half up, at most the largest int64.
-// count is not negative.
-func mulDivRound(count int64, num, den uint64) (v int64, saturated bool) {
-	hi, lo := bits.Mul64(uint64(count), num)
-	lo, carry := bits.Add64(lo, den/2, 0)
-	hi += carry // at most 2^63 × 2^64: no overflow
-	if hi >= den {
-		return math.MaxInt64, true
-	}
-	q, _ := bits.Div64(hi, lo, den)
-	if q > math.MaxInt64 {
-		return math.MaxInt64, true
-	}
-	return int64(q), false
 }

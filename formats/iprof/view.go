@@ -29,8 +29,7 @@ type Source struct {
 	Line func(bci int) (line int, ok bool)
 }
 
-// View returns the format-neutral view of the profile. name is the file's, "" if there is
-// none.
+// View returns the format-neutral view of the profile. name is the file's, "" if there is none.
 //
 // Functions are the methods of the table, in its order. Their calls are the sum of their
 // call counts, inlined calls included; their signature is the descriptor. The view has
@@ -50,27 +49,20 @@ type Source struct {
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	v := &view{p: p, opt: opt}
 	v.identity = profile.Identity{File: name, Family: "iprof", Version: p.Version.String(), Producer: "GraalVM native-image"}
-	v.features = profile.Features{Bytecodes: true}
-	counted := false
+	has := func(kinds ...Kind) bool {
+		return slices.ContainsFunc(kinds, func(k Kind) bool { return p.Sections[k].Len() > 0 })
+	}
+	v.features = profile.Features{
+		Bytecodes: true, Calls: has(CallCounts), Edges: has(CallCounts, VirtualInvokes, TypeChecks), Lines: opt.Source != nil,
+	}
 	for k := range NumKinds {
-		counted = counted || k != Samples && p.Sections[k].Total() > 0
-	}
-	if counted {
-		v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
-	}
-	if p.Sections[Samples].Len() > 0 {
-		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
-	}
-	if p.Sections[CallCounts].Len() > 0 {
-		v.features.Calls = true
-	}
-	for _, k := range []Kind{CallCounts, VirtualInvokes, TypeChecks} {
-		if p.Sections[k].Len() > 0 {
-			v.features.Edges = true
+		if k != Samples && p.Sections[k].Total() > 0 {
+			v.identity.Variant = append(v.identity.Variant, "pgo-instrument")
+			break
 		}
 	}
-	if opt.Source != nil {
-		v.features.Lines = true
+	if has(Samples) {
+		v.identity.Variant = append(v.identity.Variant, "pgo-sampling")
 	}
 	for _, u := range p.Unknown {
 		v.identity.Omits = append(v.identity.Omits, "section "+u.Key)
@@ -85,7 +77,6 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	return v
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p        *Profile
 	opt      ViewOptions
@@ -160,7 +151,6 @@ func (v *view) ReusedFunctions() iter.Seq[*profile.Function] {
 	return v.functions(slab.Reused[profile.Function]())
 }
 
-// functions yields the functions that newFunction makes.
 func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile.Function] {
 	return func(yield func(*profile.Function) bool) {
 		calls, covered := v.functionCounts()
@@ -174,8 +164,7 @@ func (v *view) functions(newFunction func() *profile.Function) iter.Seq[*profile
 	}
 }
 
-// functionCounts returns the number of calls of each method in the table, and whether the
-// method, or code inlined into it, has a count.
+// functionCounts returns the calls of each method, and whether it, or code inlined into it, has a count.
 func (v *view) functionCounts() (calls []uint64, covered []bool) {
 	p := v.p
 	calls, covered = make([]uint64, len(p.Methods)), make([]bool, len(p.Methods))
@@ -183,7 +172,8 @@ func (v *view) functionCounts() (calls []uint64, covered []bool) {
 		if k == Monitors {
 			continue
 		}
-		for ctx, n := range p.Sections[k].counts() {
+		for i := range p.Sections[k].Len() {
+			ctx, n := p.Sections[k].Context(i), p.Sections[k].Count(i)
 			if n <= 0 {
 				continue
 			}
@@ -232,7 +222,6 @@ func (v *view) Stacks() []profile.StackSet {
 	return sets
 }
 
-// stacks yields a stack for each record.
 func (v *view) stacks(s *Section, yield func(*profile.Stack) bool) {
 	stack := profile.Stack{Values: make([]uint64, 1)}
 	if s.kind == Conditionals || s.kind == VirtualInvokes || s.kind == TypeChecks {
@@ -281,7 +270,6 @@ func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile
 // ReusedEdges is for [profile.ReusedEdges].
 func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
 
-// edges yields the edges that newEdge makes.
 func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 	return func(yield func(*profile.Edge) bool) {
 		counts := v.edgeCounts()
@@ -311,9 +299,9 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 func (v *view) edgeCounts() map[viewEdge]int64 {
 	counts := make(map[viewEdge]int64)
 	add := func(e viewEdge, n int64) { counts[e], _ = saturate.AddSigned(counts[e], n) }
-	for ctx, n := range v.p.Sections[CallCounts].counts() {
+	for ctx, records := range v.p.Sections[CallCounts].All() {
 		if len(ctx) > 1 {
-			add(viewEdge{profile.Call, ctx[1], int32(ctx[0].Method)}, n)
+			add(viewEdge{profile.Call, ctx[1], int32(ctx[0].Method)}, records[0])
 		}
 	}
 	for kind, edge := range map[Kind]profile.EdgeKind{VirtualInvokes: profile.Receiver, TypeChecks: profile.TypeCheck} {
@@ -326,7 +314,7 @@ func (v *view) edgeCounts() map[viewEdge]int64 {
 	return counts
 }
 
-// compareEdges orders edges by caller, in the order of the table, then by place and kind.
+// compareEdges orders edges by caller, in the order of the table, then by bytecode and kind.
 func (v *view) compareEdges(a, b viewEdge) int {
 	return cmp.Or(cmp.Compare(v.p.methIndex.find(int32(a.caller.Method)), v.p.methIndex.find(int32(b.caller.Method))),
 		compareFrames(a.caller, b.caller), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target))

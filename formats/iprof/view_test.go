@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// viewLines prints everything that a view shows.
 func viewLines(v profile.View) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	id := v.Identity()
@@ -58,16 +57,16 @@ app.Main.pick(IJ)Ljava/lang/Object; calls=25591336064049 covered=true start=:0
 app.Main.pick(I)Ljava/lang/Object; calls=0 covered=false start=:0
 app.Main$$Lambda/0xe1988ad9f06c144a025b413f8a9a021e6.get()Ljava/lang/Object; calls=0 covered=true start=:0
 unused.Größe.unused(SC)B calls=0 covered=false start=:0
-samples [{samples count sum}] partial=false
+samples [{samples count 0}] partial=false
   app.Main.pick@3<app.Main.loop@9<app.Main.main@3 10 []
   app.Main.loop@9<app.Main.loop@9<app.Main.loop@9<app.Main.main@3 2 []
-calls [{calls count sum}] partial=true
+calls [{calls count 0}] partial=true
   app.Main.main@0 1 []
   app.Main.loop@0!<app.Main.main@3 4 []
   app.Main.pick@0!<app.Main.loop@9!<app.Main.main@3 1099511627776 []
   app.Main.pick@0 24491824436273 []
   app.Zoo$Cat.<init>@0!<app.Main.pick@-6!<app.Main.loop@9 7 []
-branches [{branches count sum}] partial=true
+branches [{branches count 0}] partial=true
   app.Main.loop@5!<app.Main.main@3 10 [{branch 0@20}]
   app.Main.loop@5!<app.Main.main@3 1 [{branch 1@53}]
   app.Main.pick@12 0 [{branch 0@227}]
@@ -78,15 +77,15 @@ branches [{branches count sum}] partial=true
   app.Main.pick@-1 6 [{branch 1@-1}]
   app.Main.pick@-4!<app.Main.loop@9 13 [{branch 0@-4}]
   app.Main.pick@-4!<app.Main.loop@9 0 [{branch 1@-4}]
-receivers [{receivers count sum}] partial=true
+receivers [{receivers count 0}] partial=true
   app.Main.loop@17!<app.Main.main@3 3 [{type app.Zoo$Cat}]
   app.Main.loop@17!<app.Main.main@3 1 [{type app.Zoo$Dog}]
   app.Main$$Lambda/0xe1988ad9f06c144a025b413f8a9a021e6.get@4 60 [{type app.Main}]
-type_checks [{type_checks count sum}] partial=true
+type_checks [{type_checks count 0}] partial=true
   app.Main.pick@7 12 [{type java.lang.Object}]
   app.Main.pick@7 3 [{type app.Zoo$Cat}]
   app.Main.pick@7!<app.Main.loop@5 1 [{type app.Zoo$Dog}]
-locks [{locks count sum}] partial=false
+locks [{locks count 0}] partial=false
   java.lang.Object@0 4 []
   app.Zoo$Cat@0 1 []
 app.Main.main@3:0 -call-> app.Main.loop 4
@@ -122,8 +121,7 @@ func TestViewSources(t *testing.T) {
 	}
 }
 
-// TestViewOfOdd: what the tables lack, negative counts and unknown sections
-// are shown or named.
+// TestViewOfOdd: what the tables lack, negative counts and unknown sections are shown or named.
 func TestViewOfOdd(t *testing.T) {
 	got := strings.Join(viewLines(readFixture(t, "unresolved.iprof").View("", ViewOptions{})), "\n")
 	if !strings.Contains(got, "method 3228@0!<method 1666@5 10") || !strings.Contains(got, "-receiver-> type 0 ") {
@@ -162,8 +160,7 @@ func TestViewAllocates(t *testing.T) {
 	}
 }
 
-// TestCompareTwins: a renumbered twin, all counts times three, has the same
-// shares in every set, except for functions that ran without a count.
+// TestCompareTwins: a renumbered twin, all counts times three, has the same shares in every set.
 func TestCompareTwins(t *testing.T) {
 	a := readFixture(t, "small.iprof").View("", ViewOptions{})
 	b := readFixture(t, "twin-x3.iprof").View("", ViewOptions{})

@@ -1,5 +1,10 @@
 package iprof
 
+import (
+	"math"
+	"math/bits"
+)
+
 // A Weight is a fraction by which a merge multiplies the counts of an input. Products are
 // rounded, halves up. The zero value is 1.
 type Weight struct {
@@ -11,7 +16,15 @@ func (w Weight) apply(count int64) (v int64, saturated bool) {
 	if w.Num == w.Den {
 		return count, false
 	}
-	return mulDivRound(count, w.Num, max(w.Den, 1))
+	den := max(w.Den, 1)
+	hi, lo := bits.Mul64(uint64(count), w.Num)
+	lo, carry := bits.Add64(lo, den/2, 0)
+	hi += carry // at most 2^63 × 2^64: no overflow
+	if hi >= den {
+		return math.MaxInt64, true
+	}
+	q, _ := bits.Div64(hi, lo, den)
+	return int64(min(q, math.MaxInt64)), q > math.MaxInt64
 }
 
 // Weights are the weights of one input.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -19,17 +21,14 @@ type WriteOptions struct {
 	Version Version
 	// Lines writes one line per entry, for version control.
 	Lines bool
-	// Indent, if not empty, is one level of indentation. The result is like
-	// json.Indent, whatever Lines is.
+	// Indent, if not empty, is one level of indentation. The result is like json.Indent, whatever Lines is.
 	Indent string
-	// Warn, if not nil, is called for data that the version cannot hold and that
-	// is dropped.
+	// Warn, if not nil, is called for data that the version cannot hold and that is dropped.
 	Warn func(profile.Warning)
 }
 
-// Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte
-// for byte: with the order and spelling of its keys, its empty sections and unknown
-// members.
+// Write writes p. It reproduces a file that a tool wrote, version 0.4.0 or later, byte for byte: with
+// the order and spelling of its keys, its empty sections and unknown members.
 //
 // A version that cannot be written is an error of class ErrUnsupported, a name that is
 // not UTF-8 one of class ErrCorrupt.
@@ -92,10 +91,7 @@ func (pr *printer) line(depth int) {
 	if !pr.lines {
 		return
 	}
-	pr.text("\n")
-	for range depth {
-		pr.text(pr.indent)
-	}
+	pr.text("\n" + strings.Repeat(pr.indent, depth))
 }
 
 func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
@@ -135,7 +131,6 @@ func (pr *printer) document(p *Profile, v Version, warn func(profile.Warning)) {
 	}
 }
 
-// A topMember is a top-level member to write.
 type topMember struct {
 	key     string
 	section *Section
@@ -143,75 +138,54 @@ type topMember struct {
 }
 
 // members returns the top-level members to write, in order.
-func members(p *Profile, v Version, warn func(profile.Warning)) []topMember {
-	var out []topMember
+func members(p *Profile, v Version, warn func(profile.Warning)) (out []topMember) {
 	written := make(map[string]bool)
-	var sections [NumKinds]bool
-	empty := &Section{}
-	add := func(key string) {
-		if written[key] {
-			return
+	add := func(m topMember) {
+		if !written[m.key] {
+			written[m.key] = true
+			out = append(out, m)
 		}
-		m := topMember{key: key}
+	}
+	var done [NumKinds]bool
+	addSection := func(k Kind, key string) {
+		section := &p.Sections[k]
+		if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
+			section = &Section{} // the entries go under the other spelling
+		}
+		n, lost := section.Len(), !v.holds(k) && v != p.Version
+		done[k] = done[k] || lost || section == &p.Sections[k]
+		if !lost {
+			add(topMember{key: key, section: section})
+		} else if warn != nil && n > 0 {
+			warn(profile.Warning{Err: flaw.In(key).Field("section").Gotf("left out with %d entries", n).
+				Wantf("version 1.1.0 to hold it, not %s", v).Unsupported()})
+		}
+	}
+	tables := []string{keyVersion, keyTypes, keyMethods}
+	addKey := func(key string) {
 		if k, ok := kindOfKey(key); ok {
-			m.section = &p.Sections[k]
-			if k == TypeChecks && p.checksKey != "" && key != p.checksKey {
-				m.section = empty // the entries go under the other spelling
-			}
-			if !v.holds(k) && v != p.Version {
-				if warn != nil && m.section.Len() > 0 {
-					warn(profile.Warning{Err: lost(key, m.section.Len(), v)})
-				}
-				sections[k] = true
-				return
-			}
-			sections[k] = sections[k] || m.section != empty
-		} else if key != keyVersion && key != keyTypes && key != keyMethods {
-			i := unknownIndex(p, key)
-			if i < 0 {
-				return
-			}
-			m.raw = p.Unknown[i].Raw
+			addSection(k, key)
+		} else if slices.Contains(tables, key) {
+			add(topMember{key: key})
+		} else if i := slices.IndexFunc(p.Unknown, func(m Member) bool { return m.Key == key }); i >= 0 {
+			add(topMember{key: key, raw: p.Unknown[i].Raw})
 		}
-		written[key] = true
-		out = append(out, m)
 	}
-	for _, key := range p.order() {
-		add(key)
-	}
-	for _, key := range []string{keyVersion, keyTypes, keyMethods} {
-		add(key)
+	for _, key := range slices.Concat(p.order(), tables) {
+		addKey(key)
 	}
 	for k := range NumKinds {
-		if key := k.Key(); !sections[k] && p.Sections[k].Len() > 0 {
-			if k == TypeChecks && p.checksKey != "" {
-				key = p.checksKey
-			}
-			add(key)
+		if !done[k] && p.Sections[k].Len() > 0 {
+			addSection(k, p.sectionKey(k))
 		}
 	}
 	for _, m := range p.Unknown {
-		add(m.Key)
+		addKey(m.Key)
 	}
 	return out
 }
 
-func unknownIndex(p *Profile, key string) int {
-	for i := range p.Unknown {
-		if p.Unknown[i].Key == key {
-			return i
-		}
-	}
-	return -1
-}
-
-func lost(key string, entries int, v Version) error {
-	return flaw.In(key).Field("section").Gotf("left out with %d entries", entries).
-		Wantf("version 1.1.0 to hold it, not %s", v).Unsupported()
-}
-
-// array writes n entries. The extra members of the section follow the known
-// ones of their entry.
+// array writes n entries. The extra members of the section follow the known ones of their entry.
 func (pr *printer) array(n int, entry func(b []byte, i int) []byte) {
 	pr.text("[")
 	for i := range n {
@@ -246,12 +220,8 @@ func (pr *printer) json(value []byte, depth int) {
 		pr.buf = append(pr.buf, value...)
 		return
 	}
-	prefix := ""
-	for range depth {
-		prefix += pr.indent
-	}
 	b := bytes.NewBuffer(pr.buf)
-	if err := json.Indent(b, value, prefix, pr.indent); err != nil && pr.err == nil {
+	if err := json.Indent(b, value, strings.Repeat(pr.indent, depth), pr.indent); err != nil && pr.err == nil {
 		pr.err = err
 	}
 	pr.buf = b.Bytes()
@@ -305,18 +275,12 @@ func appendString(b []byte, s string) []byte {
 			b = append(b, '\\', c)
 		case c >= ' ':
 			b = append(b, c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c == '\b':
-			b = append(b, `\b`...)
-		case c == '\f':
-			b = append(b, `\f`...)
 		default:
-			b = fmt.Appendf(b, `\u%04x`, c)
+			if i := strings.IndexByte(escapedBytes, c); i >= 0 {
+				b = append(b, '\\', escapeLetters[i])
+			} else {
+				b = fmt.Appendf(b, `\u%04x`, c)
+			}
 		}
 	}
 	return append(b, '"')

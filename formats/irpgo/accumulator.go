@@ -97,8 +97,7 @@ func (x *addition) fail(code llvmerr.Code) {
 	}
 }
 
-// addRecord adds a record and reports whether the record was added whole but for counts
-// that saturated.
+// addRecord adds a record and reports whether the record was added whole but for counts that saturated.
 func (a *accumulator) addRecord(x *addition) (taken bool) {
 	a.leaveCatalog()
 	if x.ref == 0 {
@@ -159,10 +158,9 @@ func (a *accumulator) addTo(x *addition, key *entry) (taken bool) {
 	return true
 }
 
-// mergeRecord adds a record to an entry with its name and hash, as
-// InstrProfRecord::merge does or, if the entry is fresh and all its numbers are
-// zero, InstrProfRecord::scale. Where the forms differ it adds what it can and
-// warns of the rest.
+// mergeRecord adds a record to an entry with its name and hash, as InstrProfRecord::merge does or, if the entry is
+// fresh and all its numbers are zero, InstrProfRecord::scale. Where the forms differ it adds what it can and warns
+// of the rest.
 func (a *accumulator) mergeRecord(x *addition, e *entry, fresh bool) {
 	counts, verdict, weight := a.countsOf(e), x.Pseudo(), x.weight
 	switch {
@@ -204,8 +202,7 @@ func (a *accumulator) mergeRecord(x *addition, e *entry, fresh bool) {
 	}
 }
 
-// addCounts adds weight times counters and reports whether a sum saturated. fits
-// says that none can.
+// addCounts adds weight times counters and reports whether a sum saturated. fits says that none can.
 func addCounts(dst, src []uint64, weight uint64, fits bool) (overflow bool) {
 	if fits {
 		for i, c := range src {
@@ -219,8 +216,7 @@ func addCounts(dst, src []uint64, weight uint64, fits bool) (overflow bool) {
 	return overflow
 }
 
-// addCount adds weight·c to a counter, which saturates at 2^64−3, and reports
-// whether it did.
+// addCount adds weight·c to a counter, which saturates at 2^64−3, and reports whether it did.
 func addCount(dst *uint64, c, weight uint64) bool {
 	sum, cut := saturate.AddScaled(*dst, c, weight)
 	if cut || sum > maxCount {

@@ -7,12 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// A catalog lists the records of a profile and where the counters, bitmap and
-// values of each lie. One pass makes it and validates the whole profile.
-// Profiles of one binary share a catalog: they differ only in counts, values
-// and, if raw, in the address at which the program was loaded. A profile uses
-// an existing catalog only after every byte that decides where its numbers
-// belong has been compared.
+// A catalog lists the records of a profile and where the counters, bitmap and values of each lie. One pass makes it
+// and validates the whole profile. Profiles of one binary share a catalog: they differ only in counts, values and,
+// if raw, in the address at which the program was loaded. A profile uses an existing catalog only after every byte
+// that decides where its numbers belong has been compared.
 //
 // A profile without a catalog, such as a damaged one, is read record by record;
 // that path also reports what is wrong.
@@ -106,9 +104,8 @@ func allDiffer(n int, number func(i int) uint64) bool {
 	return true
 }
 
-// addresses returns the map that resolves values of a kind, or nil if values of
-// that kind are not addresses.
-func (c *catalog) addresses(kind ValueKind) *addressMap {
+// addresses returns the map that resolves values of a kind, or nil if values of that kind are not addresses.
+func (c *catalog) addresses(kind int) *addressMap {
 	if c.raw == nil || kind == MemOPSize {
 		return nil
 	}
@@ -120,10 +117,9 @@ const (
 	maxCatalogKeys = 1 << 16 // keys that a cache remembers
 )
 
-// A catalogCache keeps catalogs for later profiles. Several workers share it.
-// It keeps the very first catalog, because usually all profiles come from one
-// binary. It keeps another only when its key occurs a second time, because most
-// binaries of a large mixture occur once.
+// A catalogCache keeps catalogs for later profiles. Several workers share it. It keeps the very first catalog,
+// because usually all profiles come from one binary. It keeps another only when its key occurs a second time,
+// because most binaries of a large mixture occur once.
 type catalogCache struct {
 	shared atomic.Bool // by forks of a Merger
 	mu     sync.Mutex
@@ -145,8 +141,7 @@ func newCatalogCache() *catalogCache {
 // A catalogSource is a reader whose profile may have a catalog.
 type catalogSource interface {
 	catalogKey() (key catalogKey, ok bool)
-	// matches reports whether c, which has the profile's key, is its catalog,
-	// and sets n if so.
+	// matches reports whether c, which has the profile's key, is its catalog, and sets n if so.
 	matches(c *catalog, n *numbers) bool
 	// scan fills in c and n. It reports false if the profile has no catalog.
 	scan(c *catalog, n *numbers) bool
@@ -200,8 +195,7 @@ func (cc *catalogCache) find(from catalogSource, n *numbers, spare *catalog) boo
 	return true
 }
 
-// of returns the catalogs of a key, or nil if the cache cannot remember more
-// keys.
+// of returns the catalogs of a key, or nil if the cache cannot remember more keys.
 func (cc *catalogCache) of(key catalogKey) *cachedCatalogs {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -227,8 +221,7 @@ func (cc *catalogCache) keep(c *catalog) {
 	c.number = len(cc.kept)
 }
 
-// numbers locates the counters, bitmaps and values of a catalog's records in
-// one profile.
+// numbers locates the counters, bitmaps and values of a catalog's records in one profile.
 type numbers struct {
 	catalog *catalog
 	data    []byte // the file
@@ -352,9 +345,8 @@ func (n *numbers) orBitmap(dst []byte, at int32) {
 	}
 }
 
-// pair decodes a value and its count. It moves an address back to where it was
-// in the profile that the catalog was made from. An address wider than the
-// target's stays as it is; it resolves to nothing.
+// pair decodes a value and its count. It moves an address back to where it was in the profile that the catalog was
+// made from. An address wider than the target's stays as it is; it resolves to nothing.
 func (n *numbers) pair(b []byte, address bool) ValueData {
 	v := ValueData{u64(b, n.bigEndian), u64(b[8:], n.bigEndian)}
 	if address && v.Value <= n.mask {

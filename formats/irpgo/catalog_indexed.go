@@ -26,9 +26,8 @@ func (r *indexedReader) catalogKey() (key catalogKey, ok bool) {
 	}, true
 }
 
-// scan implements [catalogSource]. A profile has no catalog if it is
-// damaged, if a name or hash repeats, or if the layout of its value data is not
-// LLVM's. The entries are in the order of the hash table.
+// scan implements [catalogSource]. A profile has no catalog if it is damaged, if a name or hash repeats, or if the
+// layout of its value data is not LLVM's. The entries are in the order of the hash table.
 func (r *indexedReader) scan(c *catalog, n *numbers) bool {
 	c.entries = slices.Grow(c.entries, r.table.Len())
 	const sorted = 10 // written since LLVM 17, which sorts names
@@ -41,9 +40,8 @@ func (r *indexedReader) scan(c *catalog, n *numbers) bool {
 // same order, with records of the same hashes and forms.
 func (r *indexedReader) matches(c *catalog, n *numbers) bool { return r.walk(c, n, true) }
 
-// walk validates the hash table and locates the numbers of its records in n. It
-// appends the records to c or, if they are known, compares them with c. An item
-// must be in the bucket where a lookup of its reference finds it.
+// walk validates the hash table and locates the numbers of its records in n. It appends the records to c or, if
+// they are known, compares them with c. An item must be in the bucket where a lookup of its reference finds it.
 func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 	start, end := r.table.Payload()
 	b, mask := r.data[start:end], uint64(r.table.NumBuckets()-1)
@@ -103,9 +101,8 @@ func (r *indexedReader) walk(c *catalog, n *numbers, known bool) bool {
 	return items == 0 && len(b) < 8 && at == len(c.entries)
 }
 
-// walkRecord reads the record that b begins with, at offset pos of the file. It sets the
-// hash and form of e, adds the numbers to n, and returns the size of the record in bytes,
-// or 0 if the record is damaged.
+// walkRecord reads the record that b begins with, at offset pos of the file. It sets the hash and form of e, adds
+// the numbers to n, and returns the size of the record in bytes, or 0 if the record is damaged.
 func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (size int) {
 	if len(b) < 16 {
 		return 0
@@ -170,9 +167,8 @@ func (c *catalog) keys() (ends []int32) {
 	return ends
 }
 
-// namesDiffer reports whether all items differ in their references, and all
-// records of an item in their hashes. Items with equal references are in one
-// bucket; only in a hostile file has it more than a few items.
+// namesDiffer reports whether all items differ in their references, and all records of an item in their hashes.
+// Items with equal references are in one bucket; only in a hostile file has it more than a few items.
 func (c *catalog) namesDiffer(r *hashtable.Table) bool {
 	ends, mask := c.keys(), uint64(r.NumBuckets()-1)
 	if len(ends) != r.Len() {

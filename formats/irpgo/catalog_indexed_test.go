@@ -34,7 +34,7 @@ func otherRun(rng *rand.Rand, p *Profile, most uint64) *Profile {
 			}
 			for k := range c.Values {
 				for i := range c.Values[k] {
-					c.Values[k][i] = randomSite(rng, ValueKind(k), names)
+					c.Values[k][i] = randomSite(rng, k, names)
 				}
 			}
 			g.Records = append(g.Records, &c)
@@ -68,13 +68,11 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 				version := []uint32{13, 12, 11, 10, 9, 8, 7, 4}[seed%8]
 				var inputs []weightedInput
 				for range 5 {
-					data, err := appendIndexed(nil, otherRun(rng, base, tc.most), IndexedOptions{Version: version})
+					data, err := encodeIndexed(otherRun(rng, base, tc.most), IndexedOptions{Version: version})
 					if err != nil && version < 8 {
 						t.Skip("not for old versions:", err) // of those that follow
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					inputs = append(inputs, weightedInput{data, uint64(1 + rng.IntN(3))})
 				}
 				saturates := seed == 3 && tc.most > 1000
@@ -107,20 +105,13 @@ func TestIndexedCatalogsEqualRecords(t *testing.T) {
 	}
 }
 
-// rawAndForked adds raw and text profiles that share functions, and deals all
-// to workers.
+// rawAndForked adds raw and text profiles that share functions, and deals all to workers.
 func rawAndForked(t *testing.T, rng *rand.Rand, inputs []weightedInput) {
 	t.Helper()
-	p, err := Read("in", inputs[0].data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, "in", inputs[0].data, ReaderOptions{})
 	inputs = append(inputs, weightedInput{textOf(t, p), 2})
 	for i := range inputs {
-		r, err := NewReader("in", inputs[i].data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, "in", inputs[i].data, ReaderOptions{})
 		if r.Info.Variant.Has(HasTemporal) {
 			return // their sample depends on the order
 		}
@@ -140,7 +131,7 @@ func TestIndexedCatalogNotTrusted(t *testing.T) {
 	var runs [3][]byte
 	for i := range runs {
 		var err error
-		if runs[i], err = appendIndexed(nil, otherRun(rng, base, 1000), IndexedOptions{}); err != nil {
+		if runs[i], err = encodeIndexed(otherRun(rng, base, 1000), IndexedOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,10 +164,7 @@ func TestCatalogIsSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	b := newRawBuild(10, 8, le, IRLevel)
 	p := randomProfile(rng, randomOptions{functions: 5, maxHashes: 2, values: 3, bitmaps: true, variant: IRLevel})
-	indexed, err := appendIndexed(nil, p, IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	indexed := indexedBytes(t, p, IndexedOptions{})
 	files := [][]byte{b.build(), indexed}
 	for _, v := range rawVersions() {
 		if v.version >= 3 {
@@ -203,9 +191,7 @@ func TestNameCache(t *testing.T) {
 	var first []*nameList
 	for range 2 {
 		var lists []*nameList
-		if err := k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, k.decode("names", 0, blob, func(l *nameList) { lists = append(lists, l) }))
 		if len(lists) != 3 || lists[0] != lists[2] || lists[0] == lists[1] ||
 			fmt.Sprint(lists[0].names, lists[1].names) != "[a b] [a c]" || lists[1].refs[1] != NameRef("c") {
 			t.Errorf("lists %v", lists)

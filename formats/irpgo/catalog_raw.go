@@ -122,8 +122,7 @@ func (r *rawReader) locate(n *numbers, c *rawCatalog, slide uint64) {
 	n.bitmap, n.bitmaps = p.bitmap.data, append(n.bitmaps[:0], c.bitmaps...)
 }
 
-// keep copies what later profiles are compared with, because the file's bytes
-// do not outlive its reader.
+// keep copies what later profiles are compared with, because the file's bytes do not outlive its reader.
 func (c *rawCatalog) keep(p *rawProfile) {
 	c.records, c.names = bytes.Clone(p.records.data), bytes.Clone(p.names.data)
 	c.vnames, c.vtables = bytes.Clone(p.vnames.data), bytes.Clone(p.vtables.data)
@@ -156,10 +155,9 @@ func (r *rawReader) matches(c *catalog, n *numbers) bool {
 	return onlyZeros(r.data[pos:])
 }
 
-// matchRecords compares the data records and returns the distance between the
-// two load addresses. Counter and bitmap pointers are relative, so they must be
-// equal. Function pointers must all differ by slide, unless they are 0. The
-// pointer to the values means something to the runtime only.
+// matchRecords compares the data records and returns the distance between the two load addresses. Counter and
+// bitmap pointers are relative, so they must be equal. Function pointers must all differ by slide, unless they are
+// 0. The pointer to the values means something to the runtime only.
 func (c *rawCatalog) matchRecords(p *rawProfile) (slide uint64, ok bool) {
 	size, from, mask := c.layout.size, c.layout.funcPtr, p.addrMask()
 	to := from + 2*p.ptr
@@ -185,9 +183,8 @@ func (c *rawCatalog) matchRecords(p *rawProfile) (slide uint64, ok bool) {
 	return slide, true
 }
 
-// matchRecords64 is matchRecords for the 64-byte records of 64-bit little-endian
-// programs since LLVM 18, the most frequent layout. This comparison takes most
-// of the time of adding another profile of a large program.
+// matchRecords64 is matchRecords for the 64-byte records of 64-bit little-endian programs since LLVM 18, the most
+// frequent layout. This comparison takes most of the time of adding another profile of a large program.
 func matchRecords64(is, was []byte) (slide uint64, ok bool) {
 	for i := 32; i < len(was); i += 64 {
 		if address := le.Uint64(was[i:]); address != 0 {

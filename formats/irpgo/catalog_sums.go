@@ -43,9 +43,8 @@ const (
 	known                     // added; another profile of the catalog was added before
 )
 
-// addProfile adds a profile that has a catalog. The first profile of a catalog enters its
-// records into the table. If the catalog is kept, later profiles add to the sums of these
-// records without a search.
+// addProfile adds a profile that has a catalog. The first profile of a catalog enters its records into the table.
+// If the catalog is kept, later profiles add to the sums of these records without a search.
 func (a *accumulator) addProfile(n *numbers, x *addition) (Added, acceptance) {
 	c, got := n.catalog, known
 	s := a.located[c]
@@ -107,8 +106,7 @@ func (a *accumulator) enterCatalog(c *catalog, seq uint64) *catalogSums {
 	return s
 }
 
-// enterProfile adds a profile record by record. If the catalog is kept, it locates the
-// sums for later profiles.
+// enterProfile adds a profile record by record. If the catalog is kept, it locates the sums for later profiles.
 func (a *accumulator) enterProfile(n *numbers, x *addition, got acceptance) (Added, acceptance) {
 	c, counts := n.catalog, &a.scratch
 	counts.reset(c)
@@ -184,7 +182,7 @@ func (w *profileWalk) addBitmap(dst []byte) {
 }
 
 // eachSite yields the values of the next entry's sites, undecoded.
-func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind ValueKind, pairs []byte)) {
+func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind int, pairs []byte)) {
 	if !counts.any() {
 		return
 	}
@@ -197,7 +195,7 @@ func (w *profileWalk) eachSite(counts *siteCounts, yield func(kind ValueKind, pa
 		lengths, pairs, rest := valuesOfKind(data, int(count))
 		data = rest
 		for _, l := range lengths {
-			yield(ValueKind(k), pairs[:int(l)*valueDataPair])
+			yield(k, pairs[:int(l)*valueDataPair])
 			pairs = pairs[int(l)*valueDataPair:]
 		}
 	}
@@ -213,7 +211,7 @@ func (w *profileWalk) decodePairs(values []ValueData, pairs []byte, address bool
 
 // addSites adds the values of the next entry to its sites.
 func (w *profileWalk) addSites(sites []siteSum, counts *siteCounts, weight uint64) (overflow bool) {
-	w.eachSite(counts, func(kind ValueKind, pairs []byte) {
+	w.eachSite(counts, func(kind int, pairs []byte) {
 		t, from := &sites[0], w.catalog.addresses(kind)
 		sites = sites[1:]
 		resolve := from != nil && w.only == nil
@@ -261,7 +259,7 @@ func (w *profileWalk) decode(r *Record, e *extra) {
 		w.addBitmap(r.Bitmap)
 	}
 	w.decoded, w.values = w.decoded[:0], w.values[:0]
-	w.eachSite(&e.sites, func(kind ValueKind, pairs []byte) {
+	w.eachSite(&e.sites, func(kind int, pairs []byte) {
 		from, start := w.catalog.addresses(kind), len(w.decoded)
 		w.decoded = w.decodePairs(w.decoded, pairs, from != nil)
 		site := w.decoded[start:len(w.decoded):len(w.decoded)]

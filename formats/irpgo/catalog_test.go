@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -46,7 +45,7 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 			for k := range f.values {
 				f.values[k] = slices.Clone(f.values[k])
 				for s := range f.values[k] {
-					f.values[k][s] = randomRawSite(rng, ValueKind(k), base)
+					f.values[k][s] = randomRawSite(rng, k, base)
 				}
 			}
 		}
@@ -55,9 +54,8 @@ func randomRuns(rng *rand.Rand, base *rawBuild, n int) [][]byte {
 	return out
 }
 
-// randomRawSite holds addresses, some of them of no function, so that a value
-// can stand at a site several times.
-func randomRawSite(rng *rand.Rand, k ValueKind, b *rawBuild) []ValueData {
+// randomRawSite holds addresses, some of them of no function, so that a value can stand at a site several times.
+func randomRawSite(rng *rand.Rand, k int, b *rawBuild) []ValueData {
 	var s []ValueData
 	for range rng.IntN(6) {
 		v := uint64(rng.IntN(9))
@@ -84,9 +82,8 @@ type weightedInput struct {
 	weight uint64
 }
 
-// mergeShapes merges in order and returns the indexed file, what was added and
-// the warnings, and how many inputs were added by a catalog; byRecord makes no
-// use of catalogs.
+// mergeShapes merges in order and returns the indexed file, what was added and the warnings, and how many inputs
+// were added by a catalog; byRecord makes no use of catalogs.
 func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weightedInput) (file []byte, added []Added, warnings []string, fromCatalogs int) {
 	t.Helper()
 	opt.KeepVTableNames = true
@@ -96,10 +93,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		m.catalogs = nil
 	}
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: opt.LLVMCompat, Warn: opt.Warn})
 		a, err := m.Add(r, in.weight)
 		if err != nil {
 			warnings = append(warnings, err.Error())
@@ -114,10 +108,7 @@ func mergeWeighted(t testing.TB, opt MergeOptions, byRecord bool, inputs []weigh
 		a.Layout = 0 // only a catalog has one
 		added = append(added, a)
 	}
-	file, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file = indexedBytes(t, m.Finish().Profile(), IndexedOptions{})
 	return file, added, warnings, fromCatalogs
 }
 
@@ -154,9 +145,8 @@ func TestCatalogsEqualRecords(t *testing.T) {
 							t.Errorf("%+v: warnings (-records +catalogs):\n%s", opt, diff)
 						}
 					}
-					// Before version 8 counter pointers are absolute: no catalog is kept,
-					// and LLVM's rules need one that is. Inputs that might saturate are
-					// added record by record.
+					// Before version 8 counter pointers are absolute: no catalog is kept, and LLVM's rules need one
+					// that is. Inputs that might saturate are added record by record.
 					if round != 4 && fast < 6 && (b.version >= 8 || b.version >= 3 && !opt.LLVMCompat) {
 						t.Errorf("%+v, round %d: %d of 6 inputs were added by a catalog", opt, round, fast)
 					}
@@ -216,28 +206,19 @@ func mergeForked(t testing.TB, rng *rand.Rand, inputs []weightedInput) []byte {
 	root := NewMerger(MergeOptions{KeepVTableNames: true})
 	forks := []*Merger{root.Fork(), root.Fork(), root.Fork()}
 	for i, in := range inputs {
-		r, err := NewReader("in", in.data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, "in", in.data, ReaderOptions{})
 		_, _ = forks[rng.IntN(len(forks))].AddAt(i, uint64(i), r, in.weight) // a damaged input adds nothing
 	}
 	for _, f := range forks {
-		if err := root.Merge(f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Merge(f))
 	}
-	file, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 	return file
 }
 
-// TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules
-// and in several contexts, by catalogs and record by record, which is what the rules
-// define: that a profile's catalog is known changes nothing, whatever weights,
-// repeated values, more than 255 values of a site, other forms and saturation do.
+// TestContextsEqualRecords merges runs of programs that share functions, by LLVM's rules and in several contexts,
+// by catalogs and record by record, which is what the rules define: that a profile's catalog is known changes
+// nothing, whatever weights, repeated values, more than 255 values of a site, other forms and saturation do.
 func TestContextsEqualRecords(t *testing.T) {
 	again := 0
 	for seed := range uint64(60 / oracle.Step(4)) {
@@ -290,8 +271,7 @@ func TestContextsEqualRecords(t *testing.T) {
 	}
 }
 
-// turningHashes returns n hashes that LLVM's map of the records of one name does not keep
-// in order.
+// turningHashes returns n hashes that LLVM's map of the records of one name does not keep in order.
 func turningHashes(rng *rand.Rand, n int) []uint64 {
 	for {
 		hashes := make([]uint64, n)
@@ -304,8 +284,7 @@ func turningHashes(rng *rand.Rand, n int) []uint64 {
 	}
 }
 
-// manySizes is a text profile with a function that the raw ones have, and one of whose
-// sites has hundreds of sizes.
+// manySizes is a text profile with a function that the raw ones have, and one of whose sites has hundreds of sizes.
 func manySizes(rng *rand.Rand) []byte {
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	p, err := Read("in", b.build(), ReaderOptions{})
@@ -348,14 +327,9 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), in.data, ReaderOptions{Lenient: true})
 		added, err := contexts[i%n].Add(r, in.weight)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if layouts[i%n][added.Layout] && len(layouts[i%n]) > 1 {
 			known++
 		}
@@ -364,14 +338,9 @@ func mergeContexts(t testing.TB, n int, byRecord bool, inputs []weightedInput) (
 		}
 	}
 	for i := n - 1; i > 0; i-- {
-		if err := contexts[i/2].Merge(contexts[i]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, contexts[i/2].Merge(contexts[i]))
 	}
-	file, err := appendIndexed(nil, contexts[0].Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file = indexedBytes(t, contexts[0].Finish().Profile(), IndexedOptions{})
 	return file, warnings, known
 }
 
@@ -420,13 +389,7 @@ func BenchmarkMergeRuns(b *testing.B) {
 				m.catalogs = nil
 			}
 			for i := 0; b.Loop(); i++ {
-				r, err := NewReader("in", runs[i%len(runs)], ReaderOptions{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := m.Add(r, 1); err != nil {
-					b.Fatal(err)
-				}
+				addTo(b, m, openReader(b, "in", runs[i%len(runs)], ReaderOptions{}), 1)
 			}
 		})
 	}
@@ -435,32 +398,19 @@ func BenchmarkMergeRuns(b *testing.B) {
 // TestIdleFork: workers that got no input change nothing of what is written.
 func TestIdleFork(t *testing.T) {
 	name := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "ir-run1.profraw")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	add := func(m *Merger) {
-		r, err := NewReader(name, data, ReaderOptions{})
-		if err == nil {
-			_, err = m.Add(r, 1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, name, data, ReaderOptions{}), 1)
 	}
 	m, alone := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 	busy, idle := m.Fork(), m.Fork()
 	add(busy)
 	add(alone)
 	for _, o := range []*Merger{idle, busy, m.Fork()} {
-		if err := m.Merge(o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Merge(o))
 	}
 	var got, want bytes.Buffer
-	if err := errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(m.Finish().WriteIndexed(&got, IndexedOptions{}), alone.Finish().WriteIndexed(&want, IndexedOptions{})))
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("files differ at byte %d", firstDifference(got.Bytes(), want.Bytes()))
 	}
@@ -469,9 +419,7 @@ func TestIdleFork(t *testing.T) {
 // TestNothingBesideText: profiles without functions take nothing away from a sum in the table.
 func TestNothingBesideText(t *testing.T) {
 	var empty bytes.Buffer
-	if err := WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteIndexed(&empty, &Profile{Variant: IRLevel}, IndexedOptions{}))
 	some := []byte(":ir\nmain\n1\n1\n7\n")
 	for at := range 4 {
 		m := NewMerger(MergeOptions{})
@@ -480,13 +428,7 @@ func TestNothingBesideText(t *testing.T) {
 			if i == at {
 				data = some
 			}
-			r, err := NewReader("a", data, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := m.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, m, openReader(t, "a", data, ReaderOptions{}), 1)
 		}
 		if p := m.Finish().Profile(); len(p.Functions) != 1 || p.Functions[0].Records[0].Counts[0] != 7 {
 			t.Errorf("text as input %d of 4: the sum is %+v", at, p.Functions)

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -74,7 +75,7 @@ func Check(name string, data []byte) CheckReport {
 		}
 	}
 	likely := &plausible{checker: c, r: r, seen: seen, targets: make(map[uint64]int)}
-	var sum, cs SummaryBuilder
+	var sum, cs summary.Builder
 	for rec, err := range r.ReusedRecords() {
 		if err != nil {
 			c.note(err)
@@ -199,15 +200,14 @@ func (s *seenRecords) compareHash(id seenRecord, r *Record, i int) {
 // summaries compares the stored summaries with the records: sum has summed up the plain records, cs the
 // context-sensitive ones.
 //
-// The hash of a front-end function may have the bit of context-sensitive records by
-// chance. LLVM 9 and later (indexed versions 5 and later) leave such a record out of
-// the summary; LLVM up to 8 (versions 4 and 5) do not know context-sensitive
-// records.
-func (c *checker) summaries(r *Reader, sum, cs *SummaryBuilder) {
+// The hash of a front-end function may have the bit of context-sensitive records by chance. LLVM 9 and later
+// (indexed versions 5 and later) leave such a record out of the summary; LLVM up to 8 (versions 4 and 5) do not
+// know context-sensitive records.
+func (c *checker) summaries(r *Reader, sum, cs *summary.Builder) {
 	version := r.Info.Version
 	findings := compareSummary(r.Info.Summary, sum, "summary")
 	if len(findings) > 0 && version <= 5 || version == 4 {
-		var all SummaryBuilder
+		var all summary.Builder
 		all.Merge(sum)
 		all.Merge(cs)
 		if old := compareSummary(r.Info.Summary, &all, "summary"); version == 4 || len(old) == 0 {
@@ -220,7 +220,7 @@ func (c *checker) summaries(r *Reader, sum, cs *SummaryBuilder) {
 }
 
 // compareSummary compares a stored summary, if there is one, with the records.
-func compareSummary(stored *Summary, b *SummaryBuilder, section string) (findings []error) {
+func compareSummary(stored *Summary, b *summary.Builder, section string) (findings []error) {
 	if stored == nil {
 		return nil
 	}

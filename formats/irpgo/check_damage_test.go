@@ -10,18 +10,14 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// TestCheckIndexedContents: what an indexed profile holds although its functions
-// and its layout do not allow it.
+// TestCheckIndexedContents: what an indexed profile holds although its functions and its layout do not allow it.
 func TestCheckIndexedContents(t *testing.T) {
 	f := func(name string) Function {
 		return Function{Name: name, Records: []*Record{{Name: name, Hash: 7, Counts: []uint64{1, 2}}}}
 	}
 	write := func(p *Profile, opt IndexedOptions) []byte {
 		t.Helper()
-		b, err := appendIndexed(nil, p, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := indexedBytes(t, p, opt)
 		return b
 	}
 	sound := write(&Profile{Variant: IRLevel, Functions: []Function{f("f")}}, IndexedOptions{})
@@ -52,7 +48,7 @@ func TestCheckIndexedContents(t *testing.T) {
 			"traces of no function",
 			write(&Profile{Variant: IRLevel | HasTemporal, Functions: []Function{f("f")}, Traces: []Trace{{Weight: 1, NameRefs: []uint64{NameRef("f"), 0x99}}}}, IndexedOptions{}),
 			"temporal traces: trace stream size is 0, want at least the 1 traces; " +
-				"temporal traces: name reference is 0x99, want that of a function of the profile",
+				"temporal traces: name reference is 0x99, want the reference of a function of the profile",
 		},
 		{
 			"a section within another", edited(sound, func(d []byte) { copy(d[8*8:8*9], d[8*6:8*7]) }),
@@ -76,8 +72,7 @@ func edited(b []byte, edit func(b []byte)) []byte {
 	return b
 }
 
-// twiceInBucket returns a profile that has a function "a" twice, in the one
-// bucket where it can be.
+// twiceInBucket returns a profile that has a function "a" twice, in the one bucket where it can be.
 func twiceInBucket(t *testing.T, write func(*Profile, IndexedOptions) []byte) []byte {
 	for other := byte('b'); other <= 'z'; other++ {
 		p := &Profile{Variant: IRLevel}
@@ -147,7 +142,7 @@ func TestCheckRawContents(t *testing.T) {
 	b.compress, b.ids, b.vtables = false, nil, []rawVTable{{name: "v", addr: 0x500000, size: 16}}
 	data := b.build()
 	data[bytes.Index(data, le.AppendUint64(nil, NameRef("v")))] ^= 1
-	want := fmt.Sprintf("vtables: name reference is %#x, want that of a listed vtable", NameRef("v")^1)
+	want := fmt.Sprintf("vtables: name reference is %#x, want the reference of a listed vtable", NameRef("v")^1)
 	if got := findings(Check("f", data)); got != want {
 		t.Errorf("a vtable without a name:\n got %s\nwant %s", got, want)
 	}

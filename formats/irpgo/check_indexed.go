@@ -148,7 +148,7 @@ func (c *checker) traces(r *indexedReader) {
 		for _, ref := range t.NameRefs {
 			if names.Name(ref) == "" {
 				c.note(flaw.In("temporal traces").InRecord(i).Field("name reference").Gotf("%#x", ref).
-					Want("that of a function of the profile").Corrupt())
+					Want("the reference of a function of the profile").Corrupt())
 			}
 		}
 	}

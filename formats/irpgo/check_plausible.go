@@ -9,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// plausible looks for numbers that the format allows but that no compiler or run produces. It makes only
-// remarks. If many records of a file break a rule, the file was made in another way, and the rule is
-// not applied.
+// plausible looks for numbers that the format allows but that no compiler or run produces. It makes only remarks.
+// If many records of a file break a rule, the file was made in another way, and the rule is not applied.
 type plausible struct {
 	*checker
 	r    *Reader
@@ -28,7 +27,7 @@ type plausible struct {
 type siteTotal struct {
 	record int
 	name   string
-	kind   ValueKind
+	kind   int
 	total  uint64
 }
 
@@ -44,8 +43,7 @@ type misfits struct {
 	found []error // at most maxMisfits
 }
 
-// maxMisfits limits the misfits of a rule: with more of them, the file is not damaged but made in another
-// way.
+// maxMisfits limits the misfits of a rule: with more of them, the file is not damaged but made in another way.
 const maxMisfits = 4096
 
 // usual reports whether most break the rule, so that it need not be tested further.
@@ -91,7 +89,7 @@ func (p *plausible) add(r *Record, i int) {
 			}
 		}
 	}
-	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.Values[kind] {
 			for _, v := range site {
 				if v.Value != 0 {
@@ -135,7 +133,7 @@ const siteSlack, siteSlackFew = 64, 1024
 func (p *plausible) siteSums(r *Record, i int) {
 	for kind, sites := range r.Values {
 		for _, site := range sites {
-			s := siteTotal{record: i, name: r.Name, kind: ValueKind(kind)}
+			s := siteTotal{record: i, name: r.Name, kind: kind}
 			for _, v := range site {
 				s.total = saturate.Add(s.total, v.Count)
 			}
@@ -150,7 +148,7 @@ func (p *plausible) siteSums(r *Record, i int) {
 func (p *plausible) sums() {
 	for _, s := range p.busy {
 		if s.total/siteSlack > p.top.value {
-			p.remark(flaw.In("records").InRecord(s.record).Field("values that a site of kind "+s.kind.String()+" of "+s.name+" saw").
+			p.remark(flaw.In("records").InRecord(s.record).Field("values that a site of kind "+valueKindNames[s.kind]+" of "+s.name+" saw").
 				Got(s.total).Wantf("not more than %d times the greatest counter, %d", siteSlack, p.top.value).Corrupt())
 		}
 	}
@@ -208,7 +206,7 @@ func (p *plausible) references(r *indexedReader) {
 		for bit := range 64 {
 			if name := known.Name(ref ^ 1<<bit); name != "" {
 				p.remark(flaw.In("records").InRecord(p.targets[ref]).Field("name reference of a target").
-					Gotf("%#x", ref).Wantf("%#x, that of %s, one bit away", ref^1<<bit, name).Corrupt())
+					Gotf("%#x", ref).Wantf("%#x, the reference of %s, one bit away", ref^1<<bit, name).Corrupt())
 			}
 		}
 	}

@@ -18,11 +18,8 @@ func TestCheckPlausible(t *testing.T) {
 	}
 	const raw, indexed, text = "clang22/ir-run1.profraw", "llvm22/dispatch-indexed.profdata", "text/llvm22-ir.proftext"
 	// pair returns where the first target or size of a profile is, followed by its count.
-	pair := func(data []byte, kind ValueKind) int {
-		p, err := Read("f", data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	pair := func(data []byte, kind int) int {
+		p := readProfile(t, "f", data, ReaderOptions{})
 		for _, f := range p.Functions {
 			for _, site := range f.Records[0].Values[kind] {
 				for _, v := range site {
@@ -40,10 +37,7 @@ func TestCheckPlausible(t *testing.T) {
 		return 0
 	}
 	hash := func(data []byte) int {
-		p, err := Read("f", data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := readProfile(t, "f", data, ReaderOptions{})
 		return bytes.Index(data, le.AppendUint64(nil, p.Functions[3].Records[0].Hash))
 	}
 	const lonelyBit = 37
@@ -62,10 +56,7 @@ func TestCheckPlausible(t *testing.T) {
 		{raw, func(d []byte) int { return 8*pair(d, IndirectCallTarget) + 1 }, "target of an indirect call is 0x"},
 		{indexed, func(d []byte) int { return 8*pair(d, IndirectCallTarget) + 30 }, "name reference of a target is 0x"},
 		{raw, func(d []byte) int {
-			r, err := NewReader("f", d, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := openReader(t, "f", d, ReaderOptions{})
 			return 8*int(r.dec.(*rawReader).cur.counters.off) + lonelyBit
 		}, "counter of "},
 		{text, func(d []byte) int { return 8*bytes.Index(d, []byte("\nmain\n")) + 8 + 7 }, "function name is "},
@@ -89,14 +80,9 @@ func TestCheckPlausible(t *testing.T) {
 			data[bit/8] ^= 1 << (bit % 8)
 			bit += 52 - lonelyBit
 			data[bit/8] ^= 1 << (bit % 8)
-			p, err := Read("f", data, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := readProfile(t, "f", data, ReaderOptions{})
 			var merged bytes.Buffer
-			if err := WriteIndexed(&merged, p, IndexedOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, WriteIndexed(&merged, p, IndexedOptions{}))
 			for _, data := range [][]byte{data, merged.Bytes()} {
 				if rep := Check("f", data); len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Error(), "it is 2^52 above one of theirs") {
 					t.Errorf("%v", rep.Findings)
@@ -114,10 +100,7 @@ func TestCheckHashes(t *testing.T) {
 		p := &Profile{Variant: IRLevel | ContextSens, Functions: []Function{{Name: "f", Records: []*Record{
 			{Name: "f", Hash: hash, Counts: []uint64{1, 2}}, {Name: "f", Hash: other, Counts: []uint64{1, 2}},
 		}}}}
-		data, err := appendIndexed(nil, p, IndexedOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := indexedBytes(t, p, IndexedOptions{})
 		if got := strings.Count(findings(Check("f", data)), "differs in more than a bit"); got != want {
 			t.Errorf("%#x: %d remarks, want %d", other, got, want)
 		}
@@ -126,10 +109,7 @@ func TestCheckHashes(t *testing.T) {
 
 // addressOf returns the address of a function in a raw profile.
 func addressOf(t *testing.T, data []byte, ref uint64) uint64 {
-	r, err := NewReader("f", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "f", data, ReaderOptions{})
 	p := r.dec.(*rawReader).cur
 	for i := range p.numRecords() {
 		if b := p.record(i); p.nameRef(b) == ref {

@@ -28,7 +28,7 @@ func (c *checker) raw(r *rawReader) {
 			// all offsets are 7 above a multiple of 8.
 			if phase := counters[0].start % size; e.start%size != phase {
 				c.note(flaw.At("data", at+int64(p.layout.counterPtr)).InRecord(i).Field("counter offset").
-					Got(e.start).Wantf("%d and a multiple of 8, as that of the other functions", phase).Corrupt())
+					Got(e.start).Wantf("%d and a multiple of 8, as the offsets of the other functions", phase).Corrupt())
 			}
 		}
 		if p.layout.bitmapBytes >= 0 {
@@ -65,8 +65,7 @@ func (c *checker) trailingZeros(end int64, rest []byte) {
 	}
 }
 
-// variant checks the variant at an offset in the file: marks of IR instrumentation need the mark of the
-// level.
+// variant checks the variant at an offset in the file: marks of IR instrumentation need the mark of the level.
 func (c *checker) variant(v Variant, at int64) {
 	if v&(ContextSens|EntryFirst|LoopEntries|EntryOnly) != 0 && !v.Has(IRLevel) {
 		c.note(flaw.At("header", at).Field("profile variant").Got(v.String()).
@@ -184,9 +183,8 @@ const outside = 1 << 20
 // leastCode is less than the bytes of any instrumented function.
 const leastCode = 8
 
-// targets looks for targets of indirect calls that no function has and that are one bit
-// away from an instrumented function, or within its first instruction. functions are the
-// addresses of the instrumented functions, ascending.
+// targets looks for targets of indirect calls that no function has and that are one bit away from an instrumented
+// function, or within its first instruction. functions are the addresses of the instrumented functions, ascending.
 func (c *checker) targets(r *rawReader, functions []uint64) {
 	p := r.cur
 	low, high := functions[0], functions[len(functions)-1]
@@ -237,7 +235,7 @@ func (c *checker) vtables(p *rawProfile) {
 	for i := 0; i*size < len(p.vtables.data); i++ {
 		if ref := p.u64(p.vtables.data, i*size); names.Name(ref) == "" {
 			c.note(flaw.At("vtables", p.vtables.off+int64(i*size)).InRecord(i).Field("name reference").
-				Gotf("%#x", ref).Want("that of a listed vtable").Corrupt())
+				Gotf("%#x", ref).Want("the reference of a listed vtable").Corrupt())
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestCheckFixtures: what the real tools wrote has no findings, but for known
-// ones; what they refuse has.
+// TestCheckFixtures: what the real tools wrote has no findings, but for known ones; what they refuse has.
 func TestCheckFixtures(t *testing.T) {
 	for _, f := range oracle.Fixtures(t) {
 		rep := Check(f.Path, f.Bytes(t))
@@ -59,10 +58,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 		{Name: "bit60", Records: []*Record{{Name: "bit60", Hash: csHashBit | 9, Counts: []uint64{100}}}},
 	}}
 	write := func(version uint32) []byte {
-		data, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := indexedBytes(t, p, IndexedOptions{Version: version})
 		return data
 	}
 	as := func(version byte, data []byte) []byte { // versions 4 to 7 have one layout
@@ -89,10 +85,7 @@ func TestFrontEndHashWithContextBit(t *testing.T) {
 		if !tc.healthy {
 			continue
 		}
-		r, err := NewReader("in", tc.data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, "in", tc.data, ReaderOptions{})
 		m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("%s: merging warns: %s", tc.name, w) }})
 		if _, err := m.Add(r, 1); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
@@ -116,8 +109,7 @@ func findings(rep CheckReport) string {
 	return strings.Join(out, "; ")
 }
 
-// TestCheckTrailingZeros: zeros after a raw profile are skipped up to a page, and told
-// from there.
+// TestCheckTrailingZeros: zeros after a raw profile are skipped up to a page, and told from there.
 func TestCheckTrailingZeros(t *testing.T) {
 	b := newRawBuild(10, 8, le, IRLevel)
 	b.ids = nil
@@ -132,8 +124,7 @@ func TestCheckTrailingZeros(t *testing.T) {
 	}
 }
 
-// TestCheckRaw: what contradicts itself in a raw profile, beyond what a reader
-// has to notice, is found.
+// TestCheckRaw: what contradicts itself in a raw profile, beyond what a reader has to notice, is found.
 func TestCheckRaw(t *testing.T) {
 	layout := newRecordLayout(10, 8, 3)
 	const records = 128 + 32 // after the header and one binary id
@@ -184,9 +175,7 @@ func TestCheckRaw(t *testing.T) {
 		}
 		d := b.build()
 		p, err := parseRawProfile(d, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		test.damage(d, p)
 		got := findings(Check("f", d))
 		if got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {

@@ -63,8 +63,7 @@ func TestCompilersAccept(t *testing.T) {
 	}
 }
 
-// mergeForCompiler merges raw fixtures into an indexed file of the version
-// that chooseVersion finds.
+// mergeForCompiler merges raw fixtures into an indexed file of the version that chooseVersion finds.
 func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
@@ -72,24 +71,14 @@ func mergeForCompiler(t *testing.T, dir string, inputs []string) string {
 	for _, in := range inputs {
 		name := filepath.Join(dir, in+".profraw")
 		data := oracle.ReadFile(t, name)
-		r, err := NewReader(name, data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, name, data, ReaderOptions{})
+		addTo(t, m, r, 1)
 		infos = append(infos, r.Info)
 	}
 	p := m.Finish().Profile()
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := indexedBytes(t, p, IndexedOptions{Version: chooseVersion(p, p.hashes, infos).version})
 	out := filepath.Join(t.TempDir(), "out.profdata")
-	if err := os.WriteFile(out, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, out, file)
 	return out
 }
 

@@ -12,10 +12,9 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Correlation is what raw profiles of a program built with -profile-correlate
-// leave out: the data records and the names (LLVM's InstrProfCorrelator). The
-// profile then is a header, counters and bitmap. Value profiles and bitmaps do
-// not survive: neither kind of correlation says whose they are.
+// A Correlation is what raw profiles of a program built with -profile-correlate leave out: the data records and the
+// names (LLVM's InstrProfCorrelator). The profile then is a header, counters and bitmap. Value profiles and bitmaps
+// do not survive: neither kind of correlation says whose they are.
 //
 // A Correlation does not change any more and may serve several readers at once.
 type Correlation struct {
@@ -68,8 +67,7 @@ func Correlate(f *symbolize.File, opt CorrelateOptions) (*Correlation, error) {
 	return correlateDebugInfo(f, opt.Warn)
 }
 
-// correlateDebugInfo reads the debug information of a program built with
-// -profile-correlate=debug-info.
+// correlateDebugInfo reads the debug information of a program built with -profile-correlate=debug-info.
 func correlateDebugInfo(f *symbolize.File, warn func(profile.Warning)) (*Correlation, error) {
 	b, err := newCorrelationBuilder(f, warn)
 	if err != nil {
@@ -192,9 +190,8 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 	}
 }
 
-// records adds the data records of a section. They have the layout of raw profiles of the same
-// compiler, the same in all releases with binary correlation, and hold the addresses of their
-// counters.
+// records adds the data records of a section. They have the layout of raw profiles of the same compiler, the same
+// in all releases with binary correlation, and hold the addresses of their counters.
 func (b *correlationBuilder) records(data []byte, off int64) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if b.f.BigEndian {

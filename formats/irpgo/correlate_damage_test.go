@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// TestCorrelateDamagedProgram: a program that lacks something, or describes
-// counters that are not its own, is refused or read without them, with words
-// that say which.
+// TestCorrelateDamagedProgram: a program that lacks something, or describes counters that are not its own, is
+// refused or read without them, with words that say which.
 func TestCorrelateDamagedProgram(t *testing.T) {
 	rename := func(from, to string) func(*testing.T, []byte) []byte {
 		return func(t *testing.T, b []byte) []byte {

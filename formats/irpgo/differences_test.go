@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// The tests of this file hold lines of docs/differences.md that other tests do
-// not come by.
+// The tests of this file hold lines of docs/differences.md that other tests do not come by.
 
 // TestFoldedFunctions: of several functions at one address that with the
 // smallest name reference is the target of calls, wherever it stands.
@@ -74,8 +73,7 @@ func TestKeyHash(t *testing.T) {
 	}
 }
 
-// TestTotalOfSummary: counters that do not add up to what the summary says are
-// told of when they are merged.
+// TestTotalOfSummary: counters that do not add up to what the summary says are told of when they are merged.
 func TestTotalOfSummary(t *testing.T) {
 	file := mergeBytes(t, 13, newRawBuild(10, 8, binary.LittleEndian, IRLevel).build())
 	const totalCount = 9*8 + 16 + 5*8 // header, counts of the summary, fields before
@@ -83,13 +81,7 @@ func TestTotalOfSummary(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		var warnings []string
 		m := NewMerger(MergeOptions{LLVMCompat: compat, Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
-		r, err := NewReader("f", file, ReaderOptions{Lenient: compat})
-		if err == nil {
-			_, err = m.Add(r, 1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, "f", file, ReaderOptions{Lenient: compat}), 1)
 		if said := len(warnings) == 1 && strings.Contains(warnings[0], "f: summary: total count is "); said == compat || compat && len(warnings) > 0 {
 			t.Errorf("compat %t: warnings %q", compat, warnings)
 		}
@@ -100,10 +92,7 @@ func TestTotalOfSummary(t *testing.T) {
 // profile: no file of version 3 is to be had.
 func TestIndexedVersion3(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), randomOptions{functions: 40, maxHashes: 3, values: 1})
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := indexedBytes(t, p, IndexedOptions{Version: 4})
 	const header = 40
 	removed := uint64(summarySize(len(profile.DefaultCutoffs())))
 	old := append(bytes.Clone(file[:header]), file[header+removed:]...)
@@ -115,10 +104,7 @@ func TestIndexedVersion3(t *testing.T) {
 			le.PutUint64(old[at:], bucket-removed)
 		}
 	}
-	got, err := Read("old", old, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readProfile(t, "old", old, ReaderOptions{})
 	if diff := cmp.Diff(contents(p), contents(got)); diff != "" {
 		t.Errorf("-written +read:\n%s", diff)
 	}

@@ -33,7 +33,8 @@ func Example() {
 	if err := sum.WriteIndexed(&file, irpgo.IndexedOptions{Version: version}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", sum.Contents().Functions, sum.Head.Variant, version, file.Len())
+	functions, _, _ := sum.Contents()
+	fmt.Printf("%d functions, %v, indexed version %d, %d bytes\n", functions, sum.Head.Variant, version, file.Len())
 	fmt.Println(reason)
 	// Output:
 	// 24 functions, ir, indexed version 12, 4464 bytes

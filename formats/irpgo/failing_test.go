@@ -9,15 +9,11 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFullDisk: whenever a disk is full, the writers say so, and what is on it
-// is the beginning of the file.
+// TestFullDisk: whenever a disk is full, the writers say so, and what is on it is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	for _, name := range []string{"llvm22-temporal", "values", "bitmaps"} {
 		data := oracle.ReadFile(t, "../../testdata/irpgo/text/"+name+".proftext")
-		p, err := Read(name, data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := readProfile(t, name, data, ReaderOptions{})
 		writers := map[string]func(io.Writer) error{
 			"text": func(w io.Writer) error { return WriteText(w, p, TextOptions{}) },
 		}

@@ -3,7 +3,7 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -70,10 +70,7 @@ func TestFixtureBytes(t *testing.T) {
 				if warned := stderr != ""; warned != slices.Contains(f.WarnedBy, llvm.release) {
 					t.Errorf("warned is %t, listed as warned by %v\n%s", warned, f.WarnedBy, stderr)
 				}
-				want, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := oracle.ReadFile(t, out)
 				for _, compat := range []bool{false, true} {
 					got, err := indexFixture(f.Bytes(t), llvm.version, llvm.release, compat)
 					same := err == nil && bytes.Equal(got, want)
@@ -107,7 +104,7 @@ func indexFixture(data []byte, version uint32, release int, compat bool) ([]byte
 	if compat {
 		opt.LLVMRelease = release
 	}
-	return appendIndexed(nil, m.Finish().Profile(), opt)
+	return encodeIndexed(m.Finish().Profile(), opt)
 }
 
 // TestSamples reads the real profiles of old versions that do not ship with
@@ -149,9 +146,14 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// appendIndexed returns the bytes that [WriteIndexed] writes.
-func appendIndexed(dst []byte, p *Profile, opt IndexedOptions) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	err := WriteIndexed(b, p, opt)
-	return b.Bytes(), err
+// encodeIndexed returns the bytes that [WriteIndexed] writes.
+func encodeIndexed(p *Profile, opt IndexedOptions) ([]byte, error) {
+	return oracle.Written(func(w io.Writer) error { return WriteIndexed(w, p, opt) })
+}
+
+func indexedBytes(t testing.TB, p *Profile, opt IndexedOptions) []byte {
+	t.Helper()
+	b, err := encodeIndexed(p, opt)
+	must(t, err)
+	return b
 }

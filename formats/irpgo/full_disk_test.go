@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
 
-// TestFullDiskLarge: of a file whose every section is larger than what is
-// written at a time, each can be the one that finds no room, while others are
-// still being encoded.
+// TestFullDiskLarge: of a file whose every section is larger than what is written at a time, each can be the one
+// that finds no room, while others are still being encoded.
 func TestFullDiskLarge(t *testing.T) {
 	p := &Profile{Variant: IRLevel | HasTemporal, MemProf: largeHeap(t), TraceStreamSize: 1}
 	trace := Trace{Weight: 1}
@@ -31,13 +30,8 @@ func TestFullDiskLarge(t *testing.T) {
 	write := func(w io.Writer) error { return WriteIndexed(w, p, IndexedOptions{}) }
 	var all fulldisk.Writer
 	all.Room = 1 << 30
-	if err := write(&all); err != nil {
-		t.Fatal(err)
-	}
-	info, err := NewReader("f", all.Bytes(), ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(&all))
+	info := openReader(t, "f", all.Bytes(), ReaderOptions{})
 	h := &info.dec.(*indexedReader).header
 	rooms := []int{0, 1, 1 << 16, int(h.hashOffset) - 1, int(h.memProf) - 1, int(h.binaryIDs) - 1, int(h.traces), all.Len() - 1}
 	if !slices.IsSorted(rooms) || h.binaryIDs-h.memProf < 1<<16 {
@@ -64,14 +58,11 @@ func largeHeap(t *testing.T) *memprof.Profile {
 `, i, i)
 	}
 	p, err := memprof.ReadYAML("doc", doc.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
-// TestUnwritableHeap: what no file can hold is refused before anything is
-// written.
+// TestUnwritableHeap: what no file can hold is refused before anything is written.
 func TestUnwritableHeap(t *testing.T) {
 	heap := largeHeap(t)
 	heap.Records = append(heap.Records, heap.Records[0]) // a function twice
@@ -82,8 +73,7 @@ func TestUnwritableHeap(t *testing.T) {
 	}
 }
 
-// TestLLVMMessages: failures that are not in LLVM's words get those of the
-// nearest kind that it has.
+// TestLLVMMessages: failures that are not in LLVM's words get those of the nearest kind that it has.
 func TestLLVMMessages(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -37,7 +37,7 @@ func FuzzText(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if format, _ := detectLeniently(data); format != FormatText {
+		if detectLeniently(data) != FormatText {
 			return
 		}
 		recs, _, err := readRecords(data)
@@ -71,8 +71,7 @@ func roundTripText(t *testing.T, p *Profile) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteText(&b, p, TextOptions{}); err != nil {
-		// Sorting may have put a name first that must not be, and a line may
-		// have ended in more than one \r.
+		// Sorting may have put a name first that must not be, and a line may have ended in more than one \r.
 		unwritable := strings.HasPrefix(p.Functions[0].Name, ":") ||
 			slices.ContainsFunc(p.Functions, func(f Function) bool { return strings.HasSuffix(f.Name, "\r") })
 		if !errors.Is(err, profile.ErrUnsupported) || !unwritable {

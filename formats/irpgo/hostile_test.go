@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// hostileSeeds are small files of every kind: built ones of every version and
-// the smallest fixtures.
+// hostileSeeds are small files of every kind: built ones of every version and the smallest fixtures.
 func hostileSeeds(t testing.TB) map[string][]byte {
 	seeds := make(map[string][]byte)
 	for _, b := range rawVersions() {
@@ -42,10 +41,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 		if version >= 12 {
 			p.VTableNames = []string{"_ZTV1A"}
 		}
-		file, err := appendIndexed(nil, p, IndexedOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := indexedBytes(t, p, IndexedOptions{Version: version})
 		seeds["indexed version "+string(rune('0'+version/10))+string(rune('0'+version%10))] = file
 	}
 	for _, f := range oracle.Fixtures(t) {
@@ -56,8 +52,7 @@ func hostileSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// readHostile reads data and demands a typed error or a profile. It reports
-// whether reading succeeded.
+// readHostile reads data and demands a typed error or a profile. It reports whether reading succeeded.
 func readHostile(t *testing.T, meter *hostile.Meter, data []byte) bool {
 	t.Helper()
 	meter.Read(t, len(data))
@@ -72,9 +67,8 @@ func readHostile(t *testing.T, meter *hostile.Meter, data []byte) bool {
 // newMeter returns a meter that allows what inflating needs at least.
 func newMeter() *hostile.Meter { return &hostile.Meter{PerRead: 128 << 10} }
 
-// TestTruncation cuts every seed at every byte. Text ends anywhere between records;
-// binary files nowhere, but for padding at the end and a file of several profiles
-// cut between them.
+// TestTruncation cuts every seed at every byte. Text ends anywhere between records; binary files nowhere, but for
+// padding at the end and a file of several profiles cut between them.
 func TestTruncation(t *testing.T) {
 	meter := newMeter() // of all seeds: many have fewer reads than a batch
 	for name, data := range hostileSeeds(t) {
@@ -114,7 +108,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 	if hostile.Check(t, "fuzz", data, err) != nil {
 		return
 	}
-	file, err := appendIndexed(nil, p, IndexedOptions{})
+	file, err := encodeIndexed(p, IndexedOptions{})
 	if err != nil {
 		t.Fatalf("writing: %v", err)
 	}
@@ -125,10 +119,7 @@ func checkRoundTrip(t *testing.T, data []byte) {
 	if diff := cmp.Diff(contents(p), contents(q)); diff != "" {
 		t.Fatalf("content changed (-read +reread):\n%s", diff)
 	}
-	again, err := appendIndexed(nil, q, IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := indexedBytes(t, q, IndexedOptions{})
 	if len(again) != len(file) {
 		t.Fatalf("written again: %d bytes, before %d", len(again), len(file))
 	}

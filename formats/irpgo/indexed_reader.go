@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// indexedReader reads an indexed profile of any version up to
-// [IndexedVersionMax].
+// indexedReader reads an indexed profile of any version up to [IndexedVersionMax].
 type indexedReader struct {
 	decoded
 	file    string
@@ -70,8 +69,7 @@ func (r *indexedReader) symbols() *Symtab {
 	return r.syms
 }
 
-// readHeader decodes header and summaries and returns where the payload of
-// the hash table begins.
+// readHeader decodes header and summaries and returns where the payload of the hash table begins.
 func (r *indexedReader) readHeader() (int64, error) {
 	c := cursor.New("header", 0, r.data, le)
 	c.U64("magic")
@@ -149,8 +147,7 @@ func (r *indexedReader) missing() error {
 	return &llvmerr.Error{Code: llvmerr.Malformed, Detail: "corrupted binary ids", Class: profile.ErrTruncated}
 }
 
-// section returns a cursor at a header offset; the sections after the table
-// may not begin before its end.
+// section returns a cursor at a header offset; the sections after the table may not begin before its end.
 func (r *indexedReader) section(name string, off uint64) (*cursor.Cursor, error) {
 	if off < uint64(r.table.End()) || off > uint64(len(r.data)) {
 		cause := r.missing()
@@ -260,7 +257,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 			r.ref = 0
 		} else if NameRef(name) != it.Hash {
 			return rescue(flaw.At("hash table", it.DataOff-int64(len(it.Key))-24).InRecord(c.Record).Field("hash").
-				Gotf("%#x", it.Hash).Wantf("%#x, that of the key", NameRef(name)).
+				Gotf("%#x", it.Hash).Wantf("%#x, the hash of the key", NameRef(name)).
 				Because(&llvmerr.Error{Code: llvmerr.Malformed}))
 		}
 		for first := true; c.Len() > 0; first = false {

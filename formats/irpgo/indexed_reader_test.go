@@ -21,13 +21,10 @@ func TestIndexedErrors(t *testing.T) {
 		Traces:          []Trace{{Weight: 1, NameRefs: []uint64{NameRef("f")}}},
 		TraceStreamSize: 1,
 	}
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := indexedBytes(t, p, IndexedOptions{Version: 12})
 	word := func(at int) uint64 { return le.Uint64(file[at:]) }
 	const binaryIDsAt, tracesAt, vtablesAt = 48, 56, 64 // in the header
-	item := 8*indexedHeaderWords(12) + summarySize(len(profile.DefaultCutoffs())) + 2
+	item := 8*indexedVersions[12].headerWords + summarySize(len(profile.DefaultCutoffs())) + 2
 	record := item + 24 + len("f")
 	ids, traces, vtables := int(word(binaryIDsAt)), int(word(tracesAt)), int(word(vtablesAt))
 	allowed := fmt.Sprintf("%#x to %#x, the end of the file", ids, len(file)) // the table ends where they begin
@@ -60,7 +57,7 @@ func TestIndexedErrors(t *testing.T) {
 		{"vtable names cut off", vtables, 1 << 40, "vtable names", vtables + 8, -1, "length of the vtable names", "1099511627776 bytes", left(len(file) - vtables - 8), profile.ErrTruncated},
 		{"traces cut off", traces, 1 << 40, "temporal traces", traces + 8, -1, "number of traces", "1099511627776", fmt.Sprintf("at most %d in the %d bytes left", (len(file)-traces-8)/16, len(file)-traces-8), profile.ErrTruncated},
 		{"trace cut off", traces + 24, 2, "temporal traces", traces + 32, 0, "number of functions", "2", "at most 1 in the 8 bytes left", profile.ErrTruncated},
-		{"hash of the name", item, NameRef("f") ^ 1<<63, "hash table", item, 0, "hash", fmt.Sprintf("%#x", NameRef("f")^1<<63), fmt.Sprintf("%#x, that of the key", NameRef("f")), profile.ErrCorrupt},
+		{"hash of the name", item, NameRef("f") ^ 1<<63, "hash table", item, 0, "hash", fmt.Sprintf("%#x", NameRef("f")^1<<63), fmt.Sprintf("%#x, the hash of the key", NameRef("f")), profile.ErrCorrupt},
 		{"more counters", record + 8, 9, "function records", record + 16, 0, "number of counters", "9", "at most 5 in the 40 bytes left", profile.ErrCorrupt},
 		{"more of a bitmap", record + 32, 9, "function records", record + 40, 0, "number of bitmap bytes", "9", "at most 2 in the 16 bytes left", profile.ErrCorrupt},
 		{"byte of a bitmap", record + 40, 256, "function records", record + 40, 0, "bitmap byte", "256", "at most 255", profile.ErrCorrupt},
@@ -77,7 +74,7 @@ func TestIndexedErrors(t *testing.T) {
 		got := *fe
 		got.Err = nil
 		want := profile.FormatError{
-			Place: flaw.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
+			Position: flaw.At(c.section, int64(c.offset)).InFile("in").InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", c.name, got, want)

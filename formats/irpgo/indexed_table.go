@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/internal/tally"
 )
 
@@ -134,7 +135,7 @@ func (t *indexedTable) bucketSizes(sizes []uint64) {
 
 // summarize adds the counters of all records that are written: to cs if a record is
 // context-sensitive, or else to sum.
-func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
+func (t *indexedTable) summarize(sum, cs *summary.Builder) {
 	if k, ok := t.keys.(*sumKeys); ok {
 		large := 0
 		for _, piece := range k.sums.counts {
@@ -144,7 +145,7 @@ func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 				}
 			}
 		}
-		sum.counts.Expect(large)
+		sum.Expect(large)
 	}
 	var memory keyRecords
 	for key, size := range t.sizes {
@@ -161,8 +162,7 @@ func (t *indexedTable) summarize(sum, cs *SummaryBuilder) {
 	}
 }
 
-// appendBuckets appends the buckets from one up to before another. It may be
-// called by several goroutines.
+// appendBuckets appends the buckets from one up to before another. It may be called by several goroutines.
 func (t *indexedTable) appendBuckets(dst []byte, from, to int) []byte {
 	i := sort.Search(len(t.order), func(i int) bool { return t.bucket(t.order[i]) >= from })
 	var memory keyRecords

@@ -12,21 +12,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest
-// version.
+// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest version.
 type IndexedOptions struct {
-	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means
-	// the newest.
+	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means the newest.
 	Version uint32
 	// Sparse leaves out functions that never ran.
 	Sparse bool
-	// LLVMRelease is the LLVM major release whose order of records to
-	// reproduce; 0 means the release that introduced Version. With 22 and
-	// version 11 the file is what `llvm-profdata --write-prev-version` of
-	// LLVM 22 writes.
+	// LLVMRelease is the LLVM major release whose order of records to reproduce; 0 means the release that
+	// introduced Version. With 22 and version 11 the file is what `llvm-profdata --write-prev-version` of LLVM 22
+	// writes.
 	LLVMRelease int
 	// MemProf adjusts the memprof section, if the profile has one. As long as
 	// it asks for no version, that is chosen to be read wherever Version is.
@@ -35,11 +33,11 @@ type IndexedOptions struct {
 	Warn func(profile.Warning)
 }
 
-// versionTraits says which release introduced an indexed version and what it
-// can hold.
+// versionTraits says which release introduced an indexed version and what it can hold.
 type versionTraits struct {
-	llvm    int     // first LLVM release that writes it
-	variant Variant // variant bits that its readers know
+	llvm        int // first LLVM release that writes it
+	headerWords int
+	variant     Variant // variant bits that its readers know
 }
 
 const (
@@ -52,16 +50,16 @@ const (
 )
 
 var indexedVersions = map[uint32]versionTraits{
-	4:  {4, variant4},
-	5:  {9, variant5},
-	6:  {11, variant5},
-	7:  {14, variant7},
-	8:  {15, variant8},
-	9:  {16, variant8},
-	10: {17, variant10},
-	11: {18, variant10},
-	12: {19, variant12},
-	13: {22, variant12},
+	4:  {4, 5, variant4},
+	5:  {9, 5, variant5},
+	6:  {11, 5, variant5},
+	7:  {14, 5, variant7},
+	8:  {15, 6, variant8},
+	9:  {16, 7, variant8},
+	10: {17, 8, variant10},
+	11: {18, 8, variant10},
+	12: {19, 9, variant12},
+	13: {22, 9, variant12},
 }
 
 // indexedWriter holds one file's arrangement. Sizes are computed first, so the
@@ -76,16 +74,15 @@ type indexedWriter struct {
 	table   *indexedTable
 	kinds   int  // value kinds that the version can hold
 	native  bool // as the release that introduced the version
-	sum, cs SummaryBuilder
+	sum, cs summary.Builder
 	summed  sync.WaitGroup   // until they are complete
 	memprof *memprof.Section // nil without a memprof section
 
 	buf []byte
 }
 
-// WriteIndexed writes p as an indexed profile: to the byte what llvm-profdata
-// of the version's release writes for the same content, except for the
-// compressed bytes of vtable names.
+// WriteIndexed writes p as an indexed profile: to the byte what llvm-profdata of the version's release writes for
+// the same content, except for the compressed bytes of vtable names.
 func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 	x, err := newIndexedWriter(p, opt)
 	if err != nil {
@@ -189,8 +186,7 @@ func (x *indexedWriter) warnLost(what string) {
 	}
 }
 
-// ran reports whether any counter or bitmap bit of f is set. All records of a
-// name are kept or dropped together.
+// ran reports whether any counter or bitmap bit of f is set. All records of a name are kept or dropped together.
 func (f *Function) ran() bool { return slices.ContainsFunc(f.Records, (*Record).ran) }
 
 func (r *Record) ran() bool {
@@ -251,7 +247,8 @@ type placement struct {
 	tail       []byte // sections after the hash table and the memprof section
 }
 
-func (x *indexedWriter) place(payloadStart int) (placement, error) {
+// arrange finds where the parts stand after the header and the summaries.
+func (x *indexedWriter) arrange(payloadStart int) placement {
 	pl := placement{buckets: make([]uint64, x.table.buckets)}
 	clear(pl.buckets) // see table.expect
 	x.table.bucketSizes(pl.buckets)
@@ -297,20 +294,16 @@ func (x *indexedWriter) place(payloadStart int) (placement, error) {
 			}
 		}
 	}
-	return pl, nil
+	return pl
 }
 
 func (x *indexedWriter) write(w *bufio.Writer) error {
-	words := indexedHeaderWords(x.opt.Version)
+	words := indexedVersions[x.opt.Version].headerWords
 	start := 8*words + summarySize(len(profile.DefaultCutoffs()))
 	if x.variant.Has(ContextSens) {
 		start += summarySize(len(profile.DefaultCutoffs()))
 	}
-	pl, err := x.place(start)
-	if err != nil {
-		return err
-	}
-
+	pl := x.arrange(start)
 	h := &pl.header
 	head := []uint64{
 		indexedMagic, uint64(x.opt.Version) | uint64(x.variant), 0, hashTypeMD5, h.hashOffset,
@@ -324,10 +317,10 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 	if x.opt.Version == 4 { // LLVM up to 5, which knows no context-sensitive records
 		x.sum.Merge(&x.cs)
 	}
-	sum := x.sum.Summary(profile.DefaultCutoffs())
+	sum := Summary(x.sum.Summary(profile.DefaultCutoffs()))
 	x.buf = appendSummary(x.buf, &sum)
 	if x.variant.Has(ContextSens) {
-		cs := x.cs.Summary(profile.DefaultCutoffs())
+		cs := Summary(x.cs.Summary(profile.DefaultCutoffs()))
 		x.buf = appendSummary(x.buf, &cs)
 	}
 	if _, err := w.Write(x.buf); err != nil {
@@ -341,7 +334,7 @@ func (x *indexedWriter) write(w *bufio.Writer) error {
 			return err
 		}
 	}
-	_, err = w.Write(pl.tail)
+	_, err := w.Write(pl.tail)
 	return err
 }
 
@@ -408,8 +401,7 @@ func (x *indexedWriter) writeBuckets(w io.Writer, pl *placement) error {
 	}
 }
 
-// cut returns after which bucket the chunk ends that begins with the given
-// one, and the size of the chunk in bytes.
+// cut returns after which bucket the chunk ends that begins with the given one, and the size of the chunk in bytes.
 func (pl *placement) cut(from int) (to, size int) {
 	start := uint64(0)
 	for to = from; to < len(pl.buckets); to++ {

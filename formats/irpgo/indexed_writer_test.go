@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,9 +22,8 @@ var llvmIndexed = []struct {
 	values  int // value kinds known
 }{{14, 7, 2}, {16, 9, 2}, {19, 12, 3}, {22, 13, 3}}
 
-// TestIndexedBytesRandom has every llvm-profdata turn random text profiles
-// into indexed ones and compares the bytes: table sizes around each growth
-// step, many hashes under one name, context-sensitive records, sparse files.
+// TestIndexedBytesRandom has every llvm-profdata turn random text profiles into indexed ones and compares the
+// bytes: table sizes around each growth step, many hashes under one name, context-sensitive records, sparse files.
 func TestIndexedBytesRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, llvm := range llvmIndexed {
@@ -49,22 +47,14 @@ func TestIndexedBytesRandom(t *testing.T) {
 					text := textOf(t, randomProfile(rng, opt))
 					dir := t.TempDir()
 					in, out := filepath.Join(dir, "in.proftext"), filepath.Join(dir, "out.profdata")
-					if err := os.WriteFile(in, text, 0o666); err != nil {
-						t.Fatal(err)
-					}
+					oracle.WriteFile(t, in, text)
 					_, stderr, code := oracle.Run(t, tool, "merge", fmt.Sprintf("-sparse=%v", sparse), "-o", out, in)
 					if code != 0 || stderr != "" {
 						t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
 					}
 					want := oracle.ReadFile(t, out)
-					p, err := Read(in, text, ReaderOptions{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					got, err := appendIndexed(nil, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := readProfile(t, in, text, ReaderOptions{})
+					got := indexedBytes(t, p, IndexedOptions{Version: llvm.version, Sparse: sparse})
 					if !bytes.Equal(got, want) {
 						t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 					}
@@ -74,29 +64,20 @@ func TestIndexedBytesRandom(t *testing.T) {
 	}
 }
 
-// TestWritePrevVersion: version 11 in the order of LLVM 22 is what
-// --write-prev-version gives.
+// TestWritePrevVersion: version 11 in the order of LLVM 22 is what --write-prev-version gives.
 func TestWritePrevVersion(t *testing.T) {
 	tool := oracle.LLVM(t, 22)
 	rng := rand.New(rand.NewPCG(3, 4))
 	text := textOf(t, randomProfile(rng, randomOptions{functions: 60, maxHashes: 9, values: 3, bitmaps: true, variant: IRLevel}))
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.proftext"), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, text)
 	if _, stderr, code := oracle.Run(t, tool, "merge", "--write-prev-version", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}
 	want := oracle.ReadFile(t, out)
-	p, err := Read(in, text, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := appendIndexed(nil, p, IndexedOptions{Version: 11, LLVMRelease: 22})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, in, text, ReaderOptions{})
+	got := indexedBytes(t, p, IndexedOptions{Version: 11, LLVMRelease: 22})
 	if !bytes.Equal(got, want) {
 		t.Errorf("indexed files differ at byte %d of %d", firstDifference(got, want), len(want))
 	}
@@ -127,14 +108,8 @@ func TestIndexedRoundTrip(t *testing.T) {
 				p.VTableNames = []string{"_ZTV1A", "_ZTV1B"}
 			}
 			text := textOf(t, p)
-			file, err := appendIndexed(nil, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := NewReader("file", file, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := indexedBytes(t, p, IndexedOptions{Version: version, Warn: func(w profile.Warning) { t.Error(w) }})
+			r := openReader(t, "file", file, ReaderOptions{})
 			if in := r.Info; in.Version != version || in.Variant != p.Variant || len(in.BinaryIDs) != len(p.BinaryIDs) {
 				t.Errorf("info = %+v", in)
 			}
@@ -142,9 +117,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 				t.Error(diff)
 			}
 			m := NewMerger(MergeOptions{KeepVTableNames: true})
-			if _, err := m.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, m, r, 1)
 			back := m.Finish().Profile()
 			if diff := cmp.Diff(string(text), string(textOf(t, back))); diff != "" {
 				t.Errorf("text after the round trip (-want +got):\n%s", diff)
@@ -154,9 +127,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 			}
 			tool := oracle.LLVM(t, 22)
 			in := filepath.Join(t.TempDir(), "in.profdata")
-			if err := os.WriteFile(in, file, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, file)
 			out, stderr, code := oracle.Run(t, tool, "merge", "--text", "-o", "-", in)
 			if code != 0 || out != string(text) {
 				t.Errorf("llvm-profdata exits %d, %s: text (-profuse +llvm):\n%s", code, stderr, cmp.Diff(string(text), out))
@@ -172,7 +143,7 @@ func TestIndexedLosses(t *testing.T) {
 	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
-	file, err := appendIndexed(nil, p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
+	file, err := encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
 		var fe *profile.FormatError
 		if !errors.As(w.Err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported {
 			t.Errorf("warning %v", w)
@@ -180,9 +151,7 @@ func TestIndexedLosses(t *testing.T) {
 		}
 		lost = append(lost, fe.Field)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := strings.Join(lost, ", "), "entry-first+loop-entries+temporal mark, binary ids, bitmaps, vtable values"; got != want {
 		t.Errorf("lost %q, want %q", got, want)
 	}
@@ -191,12 +160,12 @@ func TestIndexedLosses(t *testing.T) {
 	}
 	for _, v := range []Variant{SingleByte, ContextSens, EntryOnly} {
 		p.Variant = IRLevel | v
-		if _, err := appendIndexed(nil, p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := encodeIndexed(p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("%v as version 4: %v", v, err)
 		}
 	}
 	for _, v := range []uint32{1, 3, 14} {
-		if _, err := appendIndexed(nil, p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
+		if _, err := encodeIndexed(p, IndexedOptions{Version: v}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("writing version %d: %v", v, err)
 		}
 	}

@@ -57,7 +57,7 @@ const (
 	fNamesDelta                      // address of the names
 	fNumVTables                      // records
 	fVNamesSize                      // bytes
-	fValueKindLast                   // highest ValueKind the writer knows (IPVK_Last)
+	fValueKindLast                   // highest int the writer knows (IPVK_Last)
 	fValueDataSize                   // bytes of value data; v2, v3 only
 	fValueDataDelta                  // address of the value data; v2, v3 only
 	numRawFields
@@ -74,7 +74,6 @@ var rawFieldNames = [numRawFields]string{
 var (
 	rawHeaderV1 = []rawField{fNumData, fNumCounters, fNamesSize, fCountersDelta, fNamesDelta}
 	rawHeaderV2 = append(rawHeaderV1[:5:5], fValueKindLast, fValueDataSize, fValueDataDelta)
-	rawHeaderV4 = append(rawHeaderV1[:5:5], fValueKindLast)
 	rawHeaderV5 = []rawField{
 		fNumData, fPadBeforeCnts, fNumCounters, fPadAfterCnts, fNamesSize,
 		fCountersDelta, fNamesDelta, fValueKindLast,
@@ -85,43 +84,23 @@ var (
 		fNumBitmapBytes, fPadAfterBitmap, fNamesSize,
 		fCountersDelta, fBitmapDelta, fNamesDelta, fValueKindLast,
 	}
-	rawHeaderV10 = append(rawHeaderV9[:11:11], fNumVTables, fVNamesSize, fValueKindLast)
-	rawHeaderV11 = []rawField{
+)
+
+// rawHeaders are the headers by version, after magic and version word. Version 6 existed for some weeks between
+// LLVM 12 and 13 with the binary ids elsewhere.
+var rawHeaders = map[uint32][]rawField{
+	1: rawHeaderV1, 2: rawHeaderV2, 3: rawHeaderV2, 4: append(rawHeaderV1[:5:5], fValueKindLast), 5: rawHeaderV5,
+	7: rawHeaderV7, 8: rawHeaderV7, 9: rawHeaderV9, 10: append(rawHeaderV9[:11:11], fNumVTables, fVNamesSize, fValueKindLast),
+	11: {
 		fBinaryIDsSize, fNumData, fPadBeforeCnts, fNumCounters, fPadAfterCnts,
 		fNumBitmapBytes, fPadAfterBitmap, fNumUniform, fPadAfterUniform, fUniformDelta,
 		fNamesSize, fCountersDelta, fBitmapDelta, fNamesDelta,
 		fNumVTables, fVNamesSize, fValueKindLast,
-	}
-)
-
-// rawHeaderFields gives the header of a version, after magic and version word;
-// nil for versions that no release wrote or that are unknown. Version 6
-// existed for some weeks between LLVM 12 and 13 with the binary ids elsewhere.
-func rawHeaderFields(version uint32) []rawField {
-	switch version {
-	case 1:
-		return rawHeaderV1
-	case 2, 3:
-		return rawHeaderV2
-	case 4:
-		return rawHeaderV4
-	case 5:
-		return rawHeaderV5
-	case 7, 8:
-		return rawHeaderV7
-	case 9:
-		return rawHeaderV9
-	case 10:
-		return rawHeaderV10
-	case 11:
-		return rawHeaderV11
-	}
-	return nil
+	},
 }
 
-// recordLayout holds the offsets of a raw data record's fields
-// (__llvm_profile_data), -1 where a version has no such field. Fields are
-// aligned as in C and the record is padded to a multiple of eight bytes.
+// recordLayout holds the offsets of a raw data record's fields (__llvm_profile_data), -1 where a version has no
+// such field. Fields are aligned as in C and the record is padded to a multiple of eight bytes.
 //
 //	v1     u32 NameSize | u32 NumCounters | u64 FuncHash | ptr NamePtr | ptr CounterPtr
 //	v2     v1 | ptr FunctionPointer | ptr Values | u16 NumValueSites[K]
@@ -134,18 +113,12 @@ func rawHeaderFields(version uint32) []rawField {
 //
 // K, the number of value kinds, is ValueKindLast + 1.
 type recordLayout struct {
-	size        int
-	nameRef     int
-	nameSize    int // v1, v2
-	namePtr     int // v1, v2
-	hash        int
-	counterPtr  int
-	bitmapPtr   int
-	funcPtr     int
-	numCounters int
-	valueSites  int
-	bitmapBytes int
-	kinds       int // K
+	size                                 int
+	nameRef, hash                        int
+	nameSize, namePtr                    int // v1, v2
+	counterPtr, bitmapPtr, funcPtr       int
+	numCounters, valueSites, bitmapBytes int
+	kinds                                int // K
 }
 
 func newRecordLayout(version uint32, ptr, kinds int) recordLayout {
@@ -216,37 +189,19 @@ const (
 	indexedMagic = 0xff | 'l'<<8 | 'p'<<16 | 'r'<<24 | 'o'<<32 | 'f'<<40 | 'i'<<48 | 0x81<<56
 
 	indexedVersionMin = 1
-	// IndexedVersionMax is the newest indexed version read and written
-	// (LLVM 22).
+	// IndexedVersionMax is the newest indexed version read and written (LLVM 22).
 	IndexedVersionMax = 13
-	// IndexedVersionMinWritten is the oldest indexed version written (LLVM
-	// 3.9 to 5).
+	// IndexedVersionMinWritten is the oldest indexed version written (LLVM 3.9 to 5).
 	IndexedVersionMinWritten = 4
 
 	hashTypeMD5 = 0
 )
 
-// indexedHeaderWords is the number of u64 in the header of a version.
-func indexedHeaderWords(version uint32) int {
-	switch {
-	case version >= 12:
-		return 9
-	case version >= 10:
-		return 8
-	case version == 9:
-		return 7
-	case version == 8:
-		return 6
-	}
-	return 5
-}
-
 func hasIndexedMagic(data []byte) bool {
 	return len(data) >= 8 && binary.LittleEndian.Uint64(data) == indexedMagic
 }
 
-// rawMagic recognises a raw profile and returns its pointer width and byte
-// order.
+// rawMagic recognises a raw profile and returns its pointer width and byte order.
 func rawMagic(data []byte) (ptr int, order binary.ByteOrder, ok bool) {
 	if len(data) < 8 {
 		return 0, nil, false

@@ -2,9 +2,8 @@ package irpgo
 
 import "iter"
 
-// lazyMap keeps the first value that is added for each key. It can take entries when it is first
-// read. The zero value is an empty map. Read it by its methods only: entries is incomplete before
-// fill.
+// lazyMap keeps the first value that is added for each key. It can take entries when it is first read. The zero
+// value is an empty map. Read it by its methods only: entries is incomplete before fill.
 type lazyMap[K comparable, V any] struct {
 	entries map[K]V
 	later   []iter.Seq2[K, V]

@@ -62,8 +62,7 @@ func (r *Reader) memProf() (*memprof.Profile, error) {
 	return p, flaw.InFile(err, r.Name)
 }
 
-// heapSites yields the allocation sites of a heap profile in the order of their functions'
-// GUIDs, which files keep.
+// heapSites yields the allocation sites of a heap profile in the order of their functions' GUIDs, which files keep.
 func heapSites(p *memprof.Profile) iter.Seq[*memprof.AllocSite] {
 	records := slices.Clone(p.Records)
 	slices.SortFunc(records, func(a, b memprof.Record) int { return cmp.Compare(a.GUID, b.GUID) })
@@ -136,10 +135,9 @@ func (r *Reader) onlyMemProf() bool {
 	return false
 }
 
-// AddMemProf merges a heap profile that is not part of an indexed one, with
-// the given weight, at least 1. The Merger may keep p: it must not be changed
-// afterwards. It is not one of the inputs that [Merger.AddAt] counts. name is
-// used in errors and warnings.
+// AddMemProf merges a heap profile that is not part of an indexed one, with the given weight, at least 1. The
+// Merger may keep p: it must not be changed afterwards. It is not one of the inputs that [Merger.AddAt] counts.
+// name is used in errors and warnings.
 func (m *Merger) AddMemProf(name string, p *memprof.Profile, weight uint64) error {
 	return m.heaps().AddProfile(name, p, weight)
 }

@@ -55,9 +55,7 @@ func runHeapProgram(t *testing.T, release int) heapRun {
 	t.Helper()
 	clang := oracle.Tool(t, fmt.Sprint("clang++-", release))
 	h := heapRun{dir: t.TempDir(), release: release}
-	if err := os.WriteFile(filepath.Join(h.dir, "t.cpp"), []byte(heapProgram), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(h.dir, "t.cpp"), []byte(heapProgram))
 	compile := func(args ...string) {
 		t.Helper()
 		if _, stderr, code := oracle.RunIn(t, h.dir, clang, append([]string{"t.cpp", "-O2", "-fno-exceptions"}, args...)...); code != 0 {
@@ -77,9 +75,7 @@ func runHeapProgram(t *testing.T, release int) heapRun {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("heap profiles: %v %v", found, err)
 	}
-	if err := os.Rename(found[0], filepath.Join(h.dir, "heap")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(found[0], filepath.Join(h.dir, "heap")))
 	h.raw, h.counts = h.file(t, "heap"), h.file(t, "counts")
 	return h
 }
@@ -93,18 +89,12 @@ func (h heapRun) file(t *testing.T, name string) []byte {
 func (h heapRun) symbolize(t *testing.T, compat bool) *memprof.Profile {
 	t.Helper()
 	raw, err := memprof.ReadRaw("heap", h.raw, memprof.RawOptions{LLVMCompat: compat})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	programs, err := symbolize.OpenPrograms([]string{filepath.Join(h.dir, "program")}, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer programs.Close()
 	p, _, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: compat})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -112,27 +102,16 @@ func (h heapRun) symbolize(t *testing.T, compat bool) *memprof.Profile {
 func (h heapRun) merged(t *testing.T, heaps ...*memprof.Profile) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
-	r, err := NewReader("counts", h.counts, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Add(r, 1); err != nil {
-		t.Fatal(err)
-	}
+	addTo(t, m, openReader(t, "counts", h.counts, ReaderOptions{}), 1)
 	for _, p := range heaps {
-		if err := m.AddMemProf("heap", p, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.AddMemProf("heap", p, 1))
 	}
 	return m.Finish().Profile()
 }
 
 func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {
 	t.Helper()
-	b, err := appendIndexed(nil, p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := indexedBytes(t, p, opt)
 	return b
 }
 
@@ -140,9 +119,7 @@ func indexedFile(t *testing.T, p *Profile, opt IndexedOptions) []byte {
 // compiler says about matches, in order, and the code.
 func (h heapRun) use(t *testing.T, file []byte) (said []string, code string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(h.dir, "use.profdata"), file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(h.dir, "use.profdata"), file)
 	args := []string{
 		"t.cpp", "-O2", "-gmlt", "-fdebug-info-for-profiling", "-fno-exceptions", "-S", "-emit-llvm", "-o", "-", "-Wall",
 		"-fprofile-use=use.profdata", "-fmemory-profile-use=use.profdata", "-mllvm", "-memprof-print-match-info",
@@ -168,9 +145,7 @@ func contextsIn(t *testing.T, said []string) (ids []uint64, kinds map[string]boo
 	kinds = make(map[string]bool)
 	for _, m := range contextID.FindAllStringSubmatch(strings.Join(said, "\n"), -1) {
 		id, err := strconv.ParseUint(m[2], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, id)
 		kinds[m[1]] = true
 	}
@@ -178,8 +153,7 @@ func contextsIn(t *testing.T, said []string) (ids []uint64, kinds map[string]boo
 	return slices.Compact(ids), kinds
 }
 
-// TestCombinedProfile: counters and heap profile in one file, which compilers
-// use for both, as they use LLVM's.
+// TestCombinedProfile: counters and heap profile in one file, which compilers use for both, as they use LLVM's.
 func TestCombinedProfile(t *testing.T) {
 	for _, release := range []int{19, 22} {
 		t.Run(fmt.Sprint("clang", release), func(t *testing.T) {
@@ -249,8 +223,7 @@ func TestCombinedProfile(t *testing.T) {
 	}
 }
 
-// fullStackID returns the id by which clang's diagnostics name a context
-// (memprof::computeFullStackId).
+// fullStackID returns the id by which clang's diagnostics name a context (memprof::computeFullStackId).
 func fullStackID(s *memprof.Stacks, i memprof.StackIndex) uint64 {
 	var b []byte
 	for f := range s.Walk(i) {

@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,23 +31,18 @@ HeapProfileRecords:
 func heapProfile(t *testing.T, line, count int) *memprof.Profile {
 	t.Helper()
 	p, err := memprof.ReadYAML("doc", fmt.Appendf(nil, heapDoc, line, count))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
 func heapYAML(t *testing.T, p *memprof.Profile) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := memprof.WriteYAML(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, memprof.WriteYAML(&b, p))
 	return b.String()
 }
 
-// heapFile is an indexed profile with one function, unless empty, and a heap
-// profile.
+// heapFile is an indexed profile with one function, unless empty, and a heap profile.
 func heapFile(t *testing.T, heap *memprof.Profile, opt IndexedOptions, functions ...*Record) []byte {
 	t.Helper()
 	p := profileOf(0, functions...)
@@ -89,10 +83,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 			if rep := Check("file", file); len(rep.Findings) > 0 {
 				t.Errorf("indexed %d, section %d: %v", indexed, section, rep.Findings)
 			}
-			r, err := NewReader("file", file, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := openReader(t, "file", file, ReaderOptions{})
 			want := max(section, 0)
 			if section == 0 {
 				want = map[uint32]int{12: 3, 13: 4}[indexed]
@@ -104,9 +95,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 				t.Errorf("indexed %d, section %d: warnings %q", indexed, section, lost)
 			}
 			p, err := mergeFiles(t, MergeOptions{}, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !p.Variant.Has(HasMemProf | IRLevel) {
 				t.Errorf("variant %v", p.Variant)
 			}
@@ -134,8 +123,7 @@ func TestOldVersionsLoseMemProf(t *testing.T) {
 	}
 }
 
-// TestMergeMemProf: heap profiles of indexed and other inputs add up, whatever
-// else the files hold.
+// TestMergeMemProf: heap profiles of indexed and other inputs add up, whatever else the files hold.
 func TestMergeMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	with := heapFile(t, heapProfile(t, 3, 2), IndexedOptions{}, main)
@@ -163,10 +151,7 @@ func TestMergeMemProf(t *testing.T) {
 				if i%2 == 1 && !compat {
 					into = m.Fork()
 				}
-				r, err := NewReader("", f, ReaderOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := openReader(t, "", f, ReaderOptions{})
 				if _, err := into.AddAt(i, uint64(i), r, uint64(i+1)); err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
@@ -177,9 +162,7 @@ func TestMergeMemProf(t *testing.T) {
 				}
 			}
 			if c.add != nil {
-				if err := m.AddMemProf("raw", c.add, 1); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.AddMemProf("raw", c.add, 1))
 			}
 			p := m.Finish().Profile()
 			if doc := heapYAML(t, p.MemProf); !strings.Contains(doc, "AllocCount:      "+c.want+"\n") || strings.Count(doc, "AllocCount") != 1 {
@@ -199,10 +182,7 @@ func TestMergeMemProf(t *testing.T) {
 func TestDamagedMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	good := heapFile(t, heapProfile(t, 3, 2), IndexedOptions{}, main)
-	r, err := NewReader("", good, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "", good, ReaderOptions{})
 	const memProfOffset = 40
 	section := int(r.MemProf().Offset)
 	for _, c := range []struct {
@@ -237,8 +217,7 @@ func TestDamagedMemProf(t *testing.T) {
 	}
 }
 
-// TestLLVMReadsMemProf: llvm-profdata of each release shows our combined files
-// with both parts.
+// TestLLVMReadsMemProf: llvm-profdata of each release shows our combined files with both parts.
 func TestLLVMReadsMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	heap := heapProfile(t, 3, 2)
@@ -247,14 +226,10 @@ func TestLLVMReadsMemProf(t *testing.T) {
 		for section := 2; section <= 4; section++ {
 			path := filepath.Join(t.TempDir(), "p.profdata")
 			file := heapFile(t, heap, IndexedOptions{Version: indexed, MemProf: memprof.WriteOptions{Version: section}}, main)
-			if err := os.WriteFile(path, file, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, path, file)
 			shown, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
 			p, err := mergeFiles(t, MergeOptions{}, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if code != 0 || !strings.HasSuffix(shown, heapYAML(t, p.MemProf)) {
 				t.Errorf("indexed %d, section %d: exit %d %s\n%s", indexed, section, code, stderr, shown)
 			}

@@ -11,11 +11,10 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value merges exactly.
 type MergeOptions struct {
-	// LLVMCompat merges as llvm-profdata 22 does, with its dependence on the
-	// order of inputs: a value first seen in a later input is not weighted,
-	// each site is cut to 255 values after every step, what precedes the
-	// damage in a broken input stays merged, and front-end and IR profiles
-	// mix. Without it the result is the same for any grouping of the inputs.
+	// LLVMCompat merges as llvm-profdata 22 does, with its dependence on the order of inputs: a value first seen in
+	// a later input is not weighted, each site is cut to 255 values after every step, what precedes the damage in a
+	// broken input stays merged, and front-end and IR profiles mix. Without it the result is the same for any
+	// grouping of the inputs.
 	LLVMCompat bool
 	// AllowMixed lets profiles of different levels merge (front end with IR,
 	// single-byte coverage with counts), as LLVM does.
@@ -25,16 +24,13 @@ type MergeOptions struct {
 	// KeepSymbols keeps every name the inputs know, so that the text writer
 	// can print value targets that have no record of their own.
 	KeepSymbols bool
-	// TraceReservoir is the number of temporal traces kept; 0 means 100,
-	// negative none. Of more traces an exact merge keeps a sample that the
-	// ids of the inputs and the traces decide, see [Merger.AddAt].
+	// TraceReservoir is the number of temporal traces kept; 0 means 100, negative none. Of more traces an exact
+	// merge keeps a sample that the ids of the inputs and the traces decide, see [Merger.AddAt].
 	TraceReservoir int
-	// MaxTraceLength is the number of functions kept of a trace; 0 means
-	// 10000, negative drops all traces.
+	// MaxTraceLength is the number of functions kept of a trace; 0 means 10000, negative drops all traces.
 	MaxTraceLength int
-	// Rename gives functions other names before they meet, see [ParseRemapping];
-	// nil leaves them theirs. The targets of calls and the functions of traces
-	// keep their names.
+	// Rename gives functions other names before they meet; nil leaves them theirs. The
+	// targets of calls and the functions of traces keep their names.
 	Rename func(name string) string
 	// Like is a Merger that has read, or is reading, profiles of the same
 	// binaries. Both share the names and the catalogs of profiles. It may be nil.
@@ -57,9 +53,8 @@ type Added struct {
 // Merger adds profiles up (InstrProfWriter). It does no I/O and keeps one
 // accumulator, however many inputs there are.
 //
-// Mergers are not safe for concurrent use. For parallel merging give each
-// worker a [Merger.Fork], add with [Merger.AddAt], and [Merger.Merge] the
-// forks into the first.
+// Mergers are not safe for concurrent use. For parallel merging give each worker a [Merger.Fork], add with
+// [Merger.AddAt], and [Merger.Merge] the forks into the first.
 type Merger struct {
 	opt       MergeOptions
 	variant   Variant
@@ -189,8 +184,7 @@ func (r *Reader) weightedTraces(weight uint64) ([]Trace, uint64) {
 	return traces, stream
 }
 
-// addByCatalog adds a profile that has a catalog and reports whether it did; if
-// not, nothing has happened.
+// addByCatalog adds a profile that has a catalog and reports whether it did; if not, nothing has happened.
 func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	from, ok := r.dec.(catalogSource)
 	n := &m.numbers
@@ -299,17 +293,15 @@ func (m *Merger) warner(file string) warner {
 	}
 }
 
-// Fork returns an empty Merger for another worker, with the options of m. Only exact
-// merging may be forked.
+// Fork returns an empty Merger for another worker, with the options of m. Only exact merging may be forked.
 func (m *Merger) Fork() *Merger {
 	opt := m.opt
 	opt.Like = m
 	return NewMerger(opt)
 }
 
-// Merge folds another Merger into m and leaves the other unusable. Under
-// LLVMCompat it does what llvm-profdata does when it joins the results of two
-// threads.
+// Merge folds another Merger into m and leaves the other unusable. Under LLVMCompat it does what llvm-profdata does
+// when it joins the results of two threads.
 func (m *Merger) Merge(o *Merger) error {
 	if o.variant != 0 || !o.empty() { // else a fork that got no input
 		variant, err := m.mergeVariant(o.variant)

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// relatedProgram is one of several programs with functions in common, most of
-// which are the same in all.
+// relatedProgram is one of several programs with functions in common, most of which are the same in all.
 func relatedProgram(rng *rand.Rand) *rawBuild {
 	b := newRawBuild(10, 8, binary.LittleEndian, IRLevel)
 	values := b.funcs[0].values
@@ -51,8 +50,7 @@ func relatedProgram(rng *rand.Rand) *rawBuild {
 	return b
 }
 
-// TestRelatedPrograms merges profiles of programs that share functions, by
-// catalogs and record by record.
+// TestRelatedPrograms merges profiles of programs that share functions, by catalogs and record by record.
 func TestRelatedPrograms(t *testing.T) {
 	for seed := range uint64(200 / oracle.Step(8)) {
 		rng := rand.New(rand.NewPCG(seed, 77))

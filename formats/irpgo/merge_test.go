@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,32 +30,24 @@ func mergeTexts(t testing.TB, opt MergeOptions, inputs []mergeInput) (text strin
 	opt.Warn = func(w profile.Warning) { warnings = append(warnings, w.Function+": "+llvmerr.Message(w.Err)) }
 	m := NewMerger(opt)
 	for i, in := range inputs {
-		r, err := NewReader(fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := openReader(t, fmt.Sprint("in", i), []byte(in.text), ReaderOptions{Lenient: opt.LLVMCompat})
 		if _, err := m.Add(r, in.weight); err != nil {
 			warnings = append(warnings, llvmerr.Message(err))
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, m.Finish().Profile(), TextOptions{LLVMCompat: opt.LLVMCompat}))
 	return b.String(), warnings
 }
 
-// llvmMerge runs the tool on the same inputs with one thread. Rejected inputs
-// do not stop it.
+// llvmMerge runs the tool on the same inputs with one thread. Rejected inputs do not stop it.
 func llvmMerge(t testing.TB, tool string, inputs []mergeInput, flags ...string) (text string, warnings []string) {
 	t.Helper()
 	dir := t.TempDir()
 	args := append([]string{"merge", "--text", "-j", "1", "--failure-mode=warn", "-o", "-"}, flags...)
 	for i, in := range inputs {
 		name := filepath.Join(dir, fmt.Sprint("in", i))
-		if err := os.WriteFile(name, []byte(in.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, []byte(in.text))
 		args = append(args, fmt.Sprintf("--weighted-input=%d,%s", in.weight, name))
 	}
 	text, stderr, _ := oracle.Run(t, tool, args...)
@@ -78,9 +69,8 @@ func rec(name string, hash uint64, lines ...string) string {
 	return fmt.Sprintf("%s\n%d\n%s\n\n", name, hash, strings.Join(lines, "\n"))
 }
 
-// mergeRules is one case for each rule of merging: what stands in the text
-// output and what is warned of. Every case is checked against llvm-profdata
-// 22; where exact merging differs on purpose, exact says why.
+// mergeRules is one case for each rule of merging: what stands in the text output and what is warned of. Every case
+// is checked against llvm-profdata 22; where exact merging differs on purpose, exact says why.
 var mergeRules = []struct {
 	name   string
 	inputs []mergeInput
@@ -197,7 +187,7 @@ func relatedInputs(t testing.TB, rng *rand.Rand, n int, weighted bool) []mergeIn
 				}
 				for k := range c.Values {
 					for i := range c.Values[k] {
-						c.Values[k][i] = randomSite(rng, ValueKind(k), names)
+						c.Values[k][i] = randomSite(rng, k, names)
 					}
 				}
 				switch rng.IntN(25) {
@@ -254,29 +244,20 @@ func mergeGrouped(t testing.TB, inputs []mergeInput, deal []int, workers int) []
 			if deal[i] != w {
 				continue
 			}
-			r, err := NewReader(strconv.Itoa(i), []byte(in.text), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := openReader(t, strconv.Itoa(i), []byte(in.text), ReaderOptions{})
 			if _, err := forks[w].AddAt(i, uint64(i), r, in.weight); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, f := range forks {
-		if err := root.Merge(f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Merge(f))
 	}
-	out, err := appendIndexed(nil, root.Finish().Profile(), IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := indexedBytes(t, root.Finish().Profile(), IndexedOptions{})
 	return out
 }
 
-// TestMergeOrder: without temporal traces and mismatches the order of inputs
-// does not matter either.
+// TestMergeOrder: without temporal traces and mismatches the order of inputs does not matter either.
 func TestMergeOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	opt := randomOptions{functions: 40, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel}
@@ -308,11 +289,8 @@ func TestMergeBrokenInput(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		m := NewMerger(MergeOptions{LLVMCompat: compat})
 		for i, text := range []string{good, bad} {
-			r, err := NewReader("in", []byte(text), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err = m.Add(r, 1); (err != nil) != (i == 1) {
+			r := openReader(t, "in", []byte(text), ReaderOptions{})
+			if _, err := m.Add(r, 1); (err != nil) != (i == 1) {
 				t.Fatalf("input %d: %v", i, err)
 			}
 		}
@@ -346,5 +324,13 @@ func TestTraceReservoir(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%+v (-llvm +profuse):\n%s", tc, diff)
 		}
+	}
+}
+
+func TestMergeRename(t *testing.T) {
+	rename := func(name string) string { return strings.Replace(name, "old", "new", 1) }
+	p := finished(t, MergeOptions{Rename: rename}, [][]byte{[]byte(rec("old", 1, "1", "5")), []byte(rec("new", 1, "1", "7"))}).Profile()
+	if len(p.Functions) != 1 || p.Functions[0].Name != "new" || p.Functions[0].Records[0].Counts[0] != 5+2*7 {
+		t.Errorf("%+v", p.Functions)
 	}
 }

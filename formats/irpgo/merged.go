@@ -6,34 +6,27 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Merged is what a [Merger] has added up. It can be written, counted and viewed
-// without being built as a [Profile] first, which would take more time and
-// memory.
+// Merged is what a [Merger] has added up. It can be written, counted and viewed without being built as a [Profile]
+// first, which would take more time and memory.
 type Merged struct {
 	sums  *accumulator
 	cache *catalogCache
 	warn  warner
 	// Head is the merged profile, perhaps without its functions. Do not change it.
 	Head *Profile
-	// MayRepeat says that a value site of the profile may list a value twice, as some of the
-	// inputs did.
+	// MayRepeat says that a value site of the profile may list a value twice, as some of the inputs did.
 	MayRepeat bool
+	// Catalogs has a line for each profile layout that the Merger kept for later inputs, with the number of inputs that
+	// had the layout. It helps to find out why a merge is slow.
+	Catalogs []string
 
 	built bool     // the profile has its functions
 	keys  *sumKeys // in the order of names; nil until they are needed
-}
-
-// Contents says how much a merged profile holds.
-type Contents struct {
-	Functions int    // names
-	Counters  int    // of all records
-	Total     uint64 // sum of the counters but for pseudo counts, saturating
 }
 
 // Finish ends the merging: nothing may be added afterwards.
@@ -44,6 +37,7 @@ func (m *Merger) Finish() *Merged {
 		warn:      m.warner(""),
 		Head:      &Profile{Variant: m.variant},
 		MayRepeat: m.sums.repeats,
+		Catalogs:  m.catalogs.catalogLines(),
 	}
 	p := r.Head
 	p.Traces, p.TraceStreamSize = m.sampler.sample()
@@ -73,8 +67,7 @@ func (r *Merged) byName() *sumKeys {
 	return r.keys
 }
 
-// Profile returns the merged profile, always the same. What is changed in it is
-// written.
+// Profile returns the merged profile, always the same. What is changed in it is written.
 func (r *Merged) Profile() *Profile {
 	if !r.built {
 		r.Head.Functions, r.built = r.byName().functions(), true
@@ -96,8 +89,7 @@ func (r *Merged) View(name string, info *Info) profile.View {
 	return newView(&head, keys.reusedFunctions, name, info)
 }
 
-// ReusedFunctions yields the functions by name, each in the memory of the one
-// before.
+// ReusedFunctions yields the functions by name, each in the memory of the one before.
 func (r *Merged) ReusedFunctions() iter.Seq[*Function] { return r.byName().reusedFunctions }
 
 // WriteIndexed writes the bytes that [WriteIndexed] writes of the profile.
@@ -118,31 +110,27 @@ func (r *Merged) WriteIndexed(w io.Writer, opt IndexedOptions) error {
 	return x.writeTo(w)
 }
 
-// ChooseVersion returns the indexed version to write the profile in, the merge of
-// the inputs: the newest one that every LLVM release able to have written the
-// inputs can read, since the compiler that made a raw profile is the one that
-// will read the result. It is raised where the profile's variant needs a newer
-// version. The reason is a phrase that completes "indexed version N, …".
+// ChooseVersion returns the indexed version to write the profile in, the merge of the inputs: the newest one that
+// every LLVM release able to have written the inputs can read, since the compiler that made a raw profile is the
+// one that will read the result. It is raised where the profile's variant needs a newer version. The reason is a
+// phrase that completes "indexed version N, …".
 //
 // For front-end profiles the version also selects the function hash that clang
-// computes when it looks functions up; see [frontEndHash].
+// computes when it looks functions up.
 func (r *Merged) ChooseVersion(inputs []*Info) (version uint32, reason string) {
-	choice := r.chooseVersion(inputs)
-	return choice.version, choice.reason
-}
-
-func (r *Merged) chooseVersion(inputs []*Info) versionChoice {
-	if r.built {
-		return chooseVersion(r.Head, r.Head.hashes, inputs)
-	}
-	return chooseVersion(r.Head, func(yield func(hash uint64) bool) {
-		_, entries := r.entries()
-		for i := range entries {
-			if !yield(entries[i].hash) {
-				return
+	hashes := iter.Seq[uint64](r.Head.hashes)
+	if !r.built {
+		hashes = func(yield func(hash uint64) bool) {
+			_, entries := r.entries()
+			for i := range entries {
+				if !yield(entries[i].hash) {
+					return
+				}
 			}
 		}
-	}, inputs)
+	}
+	c := chooseVersion(r.Head, hashes, inputs)
+	return c.version, c.reason
 }
 
 // entries returns all entries and their sums.
@@ -153,38 +141,33 @@ func (r *Merged) entries() (*sums, []entry) {
 	return r.byName().sums, r.byName().entries
 }
 
-// WriteCatalogs writes a line for each profile layout that the Merger kept for later
-// inputs, with the number of inputs that had it. It helps to find out why a merge is
-// slow.
-func (r *Merged) WriteCatalogs(w io.Writer) {
-	var lines []string
-	for _, c := range r.cache.kept {
+// catalogLines returns the lines of [Merged].Catalogs.
+func (c *catalogCache) catalogLines() (lines []string) {
+	if c == nil {
+		return nil
+	}
+	for _, k := range c.kept {
 		lines = append(lines, fmt.Sprintf("catalog: %s, %d records, %d counters, %d value sites: %d profiles\n",
-			c.key.format, len(c.entries), c.counters, c.sites, c.uses.Load()))
+			k.key.format, len(k.entries), k.counters, k.sites, k.uses.Load()))
 	}
 	slices.Sort(lines) // workers keep them in any order
-	io.WriteString(w, strings.Join(lines, ""))
+	return lines
 }
 
-// Contents counts what the profile holds.
-func (r *Merged) Contents() (c Contents) {
+// Contents counts the functions (names) and the counters of all records. total is the sum of the counters but for
+// pseudo counts, saturating.
+func (r *Merged) Contents() (functions, counters int, total uint64) {
 	s, entries := r.entries()
 	for i := range entries {
 		if i == 0 || entries[i].name != entries[i-1].name {
-			c.Functions++
+			functions++
 		}
 		counts := s.countsOf(&entries[i])
-		if c.Counters += len(counts); pseudoKind(counts) == 0 {
+		if counters += len(counts); pseudoKind(counts) == 0 {
 			for _, n := range counts {
-				c.Total = saturate.Add(c.Total, n)
+				total = saturate.Add(total, n)
 			}
 		}
 	}
-	return c
-}
-
-// Info describes the merged profile as an indexed profile of a version, for a view that needs
-// no file. It has the binary ids even if the version has no room for them.
-func (r *Merged) Info(version uint32) *Info {
-	return &Info{Format: FormatIndexed, Version: version, Variant: r.Head.Variant, BinaryIDs: r.Head.BinaryIDs}
+	return functions, counters, total
 }

@@ -9,19 +9,12 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// finished merges indexed profiles and reports whether they are one sum that
-// has not been built.
+// finished merges indexed profiles and reports whether they are one sum that has not been built.
 func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range inputs {
-		r, err := NewReader("in", data, ReaderOptions{Lenient: opt.LLVMCompat})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, uint64(1+i%3)); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, "in", data, ReaderOptions{Lenient: opt.LLVMCompat}), uint64(1+i%3))
 	}
 	return m.Finish()
 }
@@ -29,9 +22,7 @@ func finished(t *testing.T, opt MergeOptions, inputs [][]byte) *Merged {
 func writeMerged(t *testing.T, m *Merged, opt IndexedOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.WriteIndexed(&b, opt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.WriteIndexed(&b, opt))
 	return b.Bytes()
 }
 
@@ -69,19 +60,13 @@ func TestMergedEqualsProfile(t *testing.T) {
 					if !tc.opt.hugeCounts {
 						run = otherRun(rng, base, 1<<(4+8*seed))
 					}
-					data, err := appendIndexed(nil, run, IndexedOptions{Version: tc.from})
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := indexedBytes(t, run, IndexedOptions{Version: tc.from})
 					inputs = append(inputs, data)
 				}
 				for _, opt := range []MergeOptions{{}, {LLVMCompat: true}} {
-					want, err := appendIndexed(nil, finished(t, opt, inputs).Profile(), tc.to)
-					if err != nil {
-						t.Fatal(err)
-					}
+					want := indexedBytes(t, finished(t, opt, inputs).Profile(), tc.to)
 					m := finished(t, opt, inputs)
-					contents := m.Contents()
+					functions, counters, total := m.Contents()
 					if got := writeMerged(t, m, tc.to); !bytes.Equal(got, want) {
 						t.Fatalf("seed %d, %+v: files differ at byte %d", seed, opt, firstDifference(got, want))
 					}
@@ -92,15 +77,15 @@ func TestMergedEqualsProfile(t *testing.T) {
 						t.Errorf("seed %d, %+v: writing again gives another file", seed, opt)
 					}
 					p := m.Profile()
-					if got, err := appendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(got, want) {
+					if got, err := encodeIndexed(p, tc.to); err != nil || !bytes.Equal(got, want) {
 						t.Errorf("seed %d, %+v: the profile afterwards is another (%v)", seed, opt, err)
 					}
-					if built := m.Contents(); built != contents {
-						t.Errorf("seed %d, %+v: contents %+v, of the profile %+v", seed, opt, contents, built)
+					if f, c, n := m.Contents(); f != functions || c != counters || n != total {
+						t.Errorf("seed %d, %+v: %d functions, %d counters, total %d; of the profile %d, %d, %d", seed, opt, functions, counters, total, f, c, n)
 					}
 					p.Functions = p.Functions[len(p.Functions)/2:]
-					if want, err = appendIndexed(nil, p, tc.to); err != nil || !bytes.Equal(writeMerged(t, m, tc.to), want) {
-						t.Errorf("seed %d, %+v: what was changed in the profile is not written (%v)", seed, opt, err)
+					if !bytes.Equal(writeMerged(t, m, tc.to), indexedBytes(t, p, tc.to)) {
+						t.Errorf("seed %d, %+v: what was changed in the profile is not written", seed, opt)
 					}
 				}
 			}
@@ -108,15 +93,11 @@ func TestMergedEqualsProfile(t *testing.T) {
 	}
 }
 
-// TestMergedDamagedTable: tables that a reader takes but no writer makes are
-// merged and written as ever.
+// TestMergedDamagedTable: tables that a reader takes but no writer makes are merged and written as ever.
 func TestMergedDamagedTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	base := randomProfile(rng, randomOptions{functions: 400, maxHashes: 2, values: 2, variant: IRLevel})
-	data, err := appendIndexed(nil, base, IndexedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := indexedBytes(t, base, IndexedOptions{})
 	alone := 0
 	for range 800 / oracle.Step(5) {
 		changed := bytes.Clone(data)

@@ -34,15 +34,11 @@ type mutationSeed struct {
 }
 
 func newMutationSeed(t *testing.T, name string, data []byte) *mutationSeed {
-	p, err := Read(name, data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, name, data, ReaderOptions{})
 	return &mutationSeed{name, data, contents(p), p.Variant, regions(t, data)}
 }
 
-// regions says of each byte of a profile whether it is part of a number that
-// nothing else in the file speaks of.
+// regions says of each byte of a profile whether it is part of a number that nothing else in the file speaks of.
 func regions(t *testing.T, data []byte) func(off int) string {
 	const counts, hashes, values = "counter", "hash", "value"
 	marks := make([]string, len(data))
@@ -51,10 +47,7 @@ func regions(t *testing.T, data []byte) func(off int) string {
 			marks[i] = what
 		}
 	}
-	r, err := NewReader("seed", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "seed", data, ReaderOptions{})
 	switch d := r.dec.(type) {
 	case *rawReader:
 		p := d.cur
@@ -162,11 +155,9 @@ func mutationSeeds(t *testing.T) []*mutationSeed {
 	return seeds
 }
 
-// TestMutations damages profiles in every way there is of each kind; bench/damage
-// measures the same through the commands, beside LLVM. What is
-// read in silence as something else differs in numbers only that nothing in
-// the file could contradict: counters, hashes and profiled values. In an
-// indexed profile the summary contradicts most.
+// TestMutations damages profiles in every way there is of each kind; bench/damage measures the same through the
+// commands, beside LLVM. What is read in silence as something else differs in numbers only that nothing in the file
+// could contradict: counters, hashes and profiled values. In an indexed profile the summary contradicts most.
 func TestMutations(t *testing.T) {
 	for _, s := range mutationSeeds(t) {
 		var flips, cuts, splices mutationTally

@@ -152,9 +152,8 @@ func inParts(n int, do func(from, to int)) {
 	wg.Wait()
 }
 
-// nameCache keeps the names of chunks: programs of one source tree are linked
-// from the same libraries, whose names are packed where they are compiled. It
-// is safe for concurrent use; nil keeps nothing.
+// nameCache keeps the names of chunks: programs of one source tree are linked from the same libraries, whose names
+// are packed where they are compiled. It is safe for concurrent use; nil keeps nothing.
 type nameCache struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
@@ -257,9 +256,8 @@ func (s *Symtab) Name(ref uint64) string {
 	return s.index()[ref]
 }
 
-// SplitName separates the source file prefix that names of local linkage
-// carry: "dir/file.c;static_fn" since LLVM 18, "dir/file.c:static_fn" before
-// and for front-end profiles. file is empty for external names.
+// SplitName separates the source file prefix that names of local linkage carry: "dir/file.c;static_fn" since LLVM
+// 18, "dir/file.c:static_fn" before and for front-end profiles. file is empty for external names.
 func SplitName(name string) (file, symbol string) {
 	if i := strings.IndexByte(name, ';'); i >= 0 {
 		return name[:i], name[i+1:]

@@ -22,7 +22,7 @@ import (
 //
 //	magic, 8 bytes
 //	uleb inputs, uleb variant
-//	uleb n, n × (uleb format+1, uleb version, uleb variant)          of the inputs
+//	uleb n, n × (uleb format, uleb version, uleb variant)            of the inputs, see partialFormats
 //	strings of binary ids, names of virtual tables
 //	uleb n, n × (u64 reference, string)                              symbols
 //	string: an indexed profile with the heap profile, empty without one
@@ -45,6 +45,9 @@ const partialMagic = "\xffprofuse"
 // partialVersion follows the magic, one byte.
 const partialVersion = 1
 
+// partialFormats are the formats of inputs by their numbers in a partial.
+var partialFormats = []Format{formatRawMemProf, "", FormatRaw, FormatIndexed, FormatText, FormatPartial}
+
 // NumInputs returns how many indexes a Merger needs for the profile that data begins
 // with, see [Merger.AddAt]: 1 but for partials.
 func NumInputs(data []byte) int {
@@ -57,10 +60,9 @@ func NumInputs(data []byte) int {
 
 func isPartial(data []byte) bool { return bytes.HasPrefix(data, []byte(partialMagic)) }
 
-// WritePartial writes the sums of m without loss: the sum of partials is the sum of all
-// their inputs, however the inputs are grouped. inputs describes the inputs as for
-// [Merged.ChooseVersion]. Nothing may be added to m afterwards; it may be finished. Only
-// exact merging has partials.
+// WritePartial writes the sums of m without loss: the sum of partials is the sum of all their inputs, however the
+// inputs are grouped. inputs describes the inputs as for [Merged.ChooseVersion]. Nothing may be added to m
+// afterwards; it may be finished. Only exact merging has partials.
 //
 // A partial is added like any other profile. The index of [Merger.AddAt] is added to the
 // indexes of its inputs: it is 0 if the inputs were indexed as parts of one whole, and the
@@ -145,7 +147,7 @@ func (p *partialWriter) strings(list []string) {
 func (p *partialWriter) infos(inputs []*Info) {
 	var list [][3]uint64
 	for _, in := range sources(inputs) {
-		list = append(list, [3]uint64{uint64(in.Format + 1), uint64(in.Version), uint64(in.Variant)})
+		list = append(list, [3]uint64{uint64(slices.Index(partialFormats, in.Format)), uint64(in.Version), uint64(in.Variant)})
 	}
 	slices.SortFunc(list, func(a, b [3]uint64) int { return slices.Compare(a[:], b[:]) })
 	list = slices.Compact(list)
@@ -265,10 +267,12 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	p.inputs = int(inputs)
 	p.about.Variant = Variant(c.ULEB("variant"))
 	for range c.Count(c.ULEB("number of formats"), 3, "number of formats") {
-		p.about.Of = append(p.about.Of, &Info{
-			Format:  Format(c.ULEB("format")) - 1,
-			Version: uint32(c.ULEB("version of a format")), Variant: Variant(c.ULEB("variant of a format")),
-		})
+		in := &Info{}
+		if f := c.ULEB("format"); f < uint64(len(partialFormats)) {
+			in.Format = partialFormats[f]
+		}
+		in.Version, in.Variant = uint32(c.ULEB("version of a format")), Variant(c.ULEB("variant of a format"))
+		p.about.Of = append(p.about.Of, in)
 	}
 	for _, id := range readStrings(c, "binary id") {
 		p.about.BinaryIDs = append(p.about.BinaryIDs, []byte(id))
@@ -362,7 +366,7 @@ func (r *partialRecord) read(record int) {
 	r.Hash = c.U64("hash")
 	index, number := c.ULEB("input"), c.ULEB("number in the input")
 	if index|number > math.MaxUint32 {
-		c.Fail(c.At(c.Offset()).Field("place").Gotf("%d of input %d", number, index).Want("numbers below 2^32").Corrupt())
+		c.Fail(c.At(c.Offset()).Field("first appearance").Gotf("record %d of input %d", number, index).Want("numbers below 2^32").Corrupt())
 	}
 	r.seq = index<<32 | number
 	r.Bitmap = c.Bytes(c.ULEB("size of the bitmap"), "bitmap")
@@ -398,8 +402,7 @@ func (r *partialRecord) site(kind int) {
 	r.merged = append(r.merged, head&1 != 0)
 }
 
-// ranking returns the traces of a partial that is added with a weight. index is added to the
-// indexes of its inputs.
+// ranking returns the traces of a partial that is added with a weight. index is added to the indexes of its inputs.
 func (p *partialReader) ranking(index int, weight uint64) *ranking {
 	s := &ranking{traces: slices.Clone(p.ranked), stream: p.stream}
 	for i := range s.traces {

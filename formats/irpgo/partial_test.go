@@ -80,7 +80,7 @@ func (p *partialTree) write(m *Merger) []byte {
 
 // result returns the bytes of an indexed profile.
 func (p *partialTree) result(m *Merger) []byte {
-	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
+	out, err := encodeIndexed(m.Finish().Profile(), IndexedOptions{MemProf: memprof.WriteOptions{Schema: memprof.FullSchema}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -161,13 +161,7 @@ func TestPartials(t *testing.T) {
 		for _, half := range [][]int{all[:4], all[4:]} {
 			m := p.merger()
 			p.add(m, half)
-			r, err := NewReader("half", p.result(m), ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := halves.Add(r, 1); err != nil {
-				t.Fatal(err)
-			}
+			addTo(t, halves, openReader(t, "half", p.result(m), ReaderOptions{}), 1)
 		}
 		if !bytes.Equal(p.result(halves), want) {
 			lossy++
@@ -219,14 +213,9 @@ func TestPartialFixtures(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		part, err := NewReader(name, p.write(leaf), ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := openReader(t, name, p.write(leaf), ReaderOptions{})
 		sum := p.merger()
-		if _, err := sum.Add(part, 3); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, sum, part, 3)
 		if got, want := p.result(sum), p.result(flat); !bytes.Equal(got, want) {
 			t.Errorf("%s: files differ at byte %d of %d", name, firstDifference(got, want), len(want))
 		}
@@ -257,8 +246,7 @@ func TestPartialDamage(t *testing.T) {
 	}
 }
 
-// FuzzReadPartial: whatever follows the magic, there is an error, or a partial that is
-// written as it was read.
+// FuzzReadPartial: whatever follows the magic, there is an error, or a partial that is written as it was read.
 func FuzzReadPartial(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := &partialTree{t: f, rng: rng, inputs: relatedInputs(f, rng, 3, true)}

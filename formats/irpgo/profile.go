@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
-// Variant is the set of properties that a profile's version word carries in
-// its upper bits (VARIANT_MASK_* of LLVM's InstrProfData.inc), plus
-// [FrontEnd], which exists in memory only.
+// Variant is the set of properties that a profile's version word carries in its upper bits (VARIANT_MASK_* of
+// LLVM's InstrProfData.inc), plus [FrontEnd], which exists in memory only.
 type Variant uint64
 
 const (
@@ -87,28 +86,16 @@ func (v Variant) String() string {
 	return "front-end"
 }
 
-// ValueKind says what a value site profiles (InstrProfValueKind, IPVK_*).
-type ValueKind uint32
-
+// The kinds of value sites, the indexes of [Record].Values (InstrProfValueKind, IPVK_*).
 const (
-	IndirectCallTarget ValueKind = iota // value: NameRef of the callee, 0 if unknown
-	MemOPSize                           // value: size in bytes, or the runtime's range for it
-	VTableTarget                        // value: NameRef of the vtable, 0 if unknown
-	NumValueKinds      = 3              // how many kinds there are
+	IndirectCallTarget = iota // value: NameRef of the callee, 0 if unknown
+	MemOPSize                 // value: size in bytes, or the runtime's range for it
+	VTableTarget              // value: NameRef of the vtable, 0 if unknown
+	NumValueKinds             // how many kinds there are
 )
 
-// String returns LLVM's name of the kind, as the text format prints it.
-func (k ValueKind) String() string {
-	switch k {
-	case IndirectCallTarget:
-		return "IPVK_IndirectCallTarget"
-	case MemOPSize:
-		return "IPVK_MemOPSize"
-	case VTableTarget:
-		return "IPVK_VTableTarget"
-	}
-	return "unknown value kind"
-}
+// valueKindNames are LLVM's names of the kinds, as the text format prints them.
+var valueKindNames = [NumValueKinds]string{"IPVK_IndirectCallTarget", "IPVK_MemOPSize", "IPVK_VTableTarget"}
 
 // ValueData is one profiled value of a site and how often it was seen.
 type ValueData struct {
@@ -124,9 +111,8 @@ func hasNone(v *valueSites) bool {
 	return len(v[0]) == 0 && len(v[1]) == 0 && len(v[2]) == 0
 }
 
-// Record is the profile of one function as instrumented in one way: its key is
-// (Name, Hash). A name may have several hashes (other builds, or a
-// context-sensitive record beside the plain one).
+// Record is the profile of one function as instrumented in one way: its key is (Name, Hash). A name may have
+// several hashes (other builds, or a context-sensitive record beside the plain one).
 type Record struct {
 	Name   string   // PGO name, without a leading \x01
 	Hash   uint64   // hash of the function's control flow; bit 60 marks a CS record
@@ -138,8 +124,7 @@ type Record struct {
 	Values [NumValueKinds][][]ValueData
 }
 
-// IsCS reports whether the record comes from context-sensitive
-// instrumentation.
+// IsCS reports whether the record comes from context-sensitive instrumentation.
 func (r *Record) IsCS() bool { return r.Hash&csHashBit != 0 }
 
 // Pseudo returns PseudoHot or PseudoWarm when the record carries a sample
@@ -173,8 +158,7 @@ func (f *Function) nameRef() uint64 {
 	return NameRef(f.Name)
 }
 
-// Trace is a temporal profile trace: functions in the order of their first
-// call in one run.
+// Trace is a temporal profile trace: functions in the order of their first call in one run.
 type Trace struct {
 	Weight   uint64
 	NameRefs []uint64
@@ -192,8 +176,7 @@ type Profile struct {
 	TraceStreamSize uint64
 	// Symbols has further names beside the names of Functions, to print value targets.
 	Symbols *Symtab
-	// MemProf is the heap profile that an indexed file carries beside the
-	// functions; nil if there is none.
+	// MemProf is the heap profile that an indexed file carries beside the functions; nil if there is none.
 	MemProf *memprof.Profile
 }
 

@@ -78,13 +78,13 @@ func randomRecord(rng *rand.Rand, name string, names []string, opt randomOptions
 	}
 	for k := range opt.values {
 		for range rng.IntN(3) {
-			r.Values[k] = append(r.Values[k], randomSite(rng, ValueKind(k), names))
+			r.Values[k] = append(r.Values[k], randomSite(rng, k, names))
 		}
 	}
 	return r
 }
 
-func randomSite(rng *rand.Rand, k ValueKind, names []string) []ValueData {
+func randomSite(rng *rand.Rand, k int, names []string) []ValueData {
 	var s []ValueData
 	count, seen := uint64(1<<30), map[uint64]bool{}
 	for range rng.IntN(6) {
@@ -108,8 +108,6 @@ func randomSite(rng *rand.Rand, k ValueKind, names []string) []ValueData {
 func textOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, p, TextOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, p, TextOptions{}))
 	return b.Bytes()
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// rawBuild makes raw profiles of every version from the documented layout,
-// field by field and apart from the reader's tables, so that the two check
-// each other. Where an installed llvm-profdata reads the version, a test has
+// rawBuild makes raw profiles of every version from the documented layout, field by field and apart from the
+// reader's tables, so that the two check each other. Where an installed llvm-profdata reads the version, a test has
 // it read what rawBuild makes.
 type rawBuild struct {
 	version  uint32
@@ -173,7 +172,7 @@ func (b *rawBuild) valueData(f *rawFunc) []byte {
 		body = align(body, 8)
 		for _, s := range sites {
 			for _, v := range s {
-				if ValueKind(k) == MemOPSize {
+				if k == MemOPSize {
 					body = b.u64(body, v.Value)
 				} else {
 					body = b.u64(body, b.loaded(v.Value))
@@ -333,7 +332,7 @@ func (b *rawBuild) want() []Record {
 				for _, s := range f.values[k] {
 					var site []ValueData
 					for _, v := range s {
-						site = append(site, ValueData{b.resolve(ValueKind(k), v.Value), v.Count})
+						site = append(site, ValueData{b.resolve(k, v.Value), v.Count})
 					}
 					r.Values[k] = append(r.Values[k], site)
 				}
@@ -344,7 +343,7 @@ func (b *rawBuild) want() []Record {
 	return out
 }
 
-func (b *rawBuild) resolve(k ValueKind, v uint64) uint64 {
+func (b *rawBuild) resolve(k int, v uint64) uint64 {
 	switch k {
 	case IndirectCallTarget:
 		for _, f := range b.funcs {

@@ -15,8 +15,7 @@ import (
 // le is the byte order of indexed profiles.
 var le = binary.LittleEndian
 
-// rawSection is one section of a raw profile: its bytes and where they begin
-// in the file.
+// rawSection is one section of a raw profile: its bytes and where they begin in the file.
 type rawSection struct {
 	data []byte
 	off  int64
@@ -55,6 +54,14 @@ func (p *rawProfile) counterSize() uint64 {
 	return 8
 }
 
+// info returns what the profile says of itself. Readers count the profiles and collect the binary ids.
+func (p *rawProfile) info() Info {
+	return Info{
+		Format: FormatRaw, Version: p.version, VersionWord: p.word, LastWord: p.word, Variant: p.variant,
+		PointerSize: p.ptr, BigEndian: p.bigEndian, Profiles: 1, BinaryIDs: p.binaryIDs,
+	}
+}
+
 // needsCorrelation reports whether data and names were left out of the file,
 // to be found in the debug info or the binary, and have not been found.
 func (p *rawProfile) needsCorrelation() bool {
@@ -84,7 +91,7 @@ func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end 
 	ptr, order, ok := rawMagic(file[start:])
 	if !ok {
 		return nil, 0, flaw.At("header", start).Field("magic").
-			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("that of a raw profile").
+			Gotf("% x", file[start:min(start+8, int64(len(file)))]).Want("the magic of a raw profile").
 			Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	p = &rawProfile{start: start, ptr: ptr, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian)}
@@ -97,7 +104,7 @@ func parseRawHeader(file []byte, start int64, lenient bool) (p *rawProfile, end 
 	if err := p.setVersion(start+8, lenient); err != nil {
 		return nil, 0, err
 	}
-	fields := rawHeaderFields(p.version)
+	fields := rawHeaders[p.version]
 	if c.Len() < 8*len(fields) {
 		return nil, 0, headerTooShort(start, len(file))
 	}
@@ -134,16 +141,15 @@ func headerTooShort(start int64, size int) error {
 		Want("a whole one").Because(&llvmerr.Error{Code: llvmerr.BadHeader, Class: profile.ErrTruncated})
 }
 
-// setVersion splits the version word. LLVM up to 17 took the low 56 bits as
-// the version; no version ever needed more than 32, and LLVM ignores unknown
-// bits above them.
+// setVersion splits the version word. LLVM up to 17 took the low 56 bits as the version; no version ever needed
+// more than 32, and LLVM ignores unknown bits above them.
 func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	p.version = uint32(p.word)
 	p.variant = Variant(p.word) & variantBits
 	unknown := p.word &^ (versionMask | uint64(variantBits))
 	found := fmt.Sprint(p.version)
 	switch {
-	case rawHeaderFields(p.version) == nil:
+	case rawHeaders[p.version] == nil:
 	case unknown != 0 && !lenient:
 		found = fmt.Sprintf("%d with unknown variant bits %#x", p.version, unknown)
 	default:
@@ -155,7 +161,7 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 
 func (p *rawProfile) badHeader(f rawField, want string) error {
 	off := p.start + 16
-	for i, g := range rawHeaderFields(p.version) {
+	for i, g := range rawHeaders[p.version] {
 		if g == f {
 			off += int64(8 * i)
 		}
@@ -169,8 +175,7 @@ type sectionCutter struct {
 	file []byte
 	pos  uint64 // may run past the end; checked by take
 	err  error
-	// partial cuts what there is of sections that do not fit, and counts the
-	// bytes that are missing.
+	// partial cuts what there is of sections that do not fit, and counts the bytes that are missing.
 	partial bool
 	missing uint64
 }

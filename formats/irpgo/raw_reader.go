@@ -1,8 +1,6 @@
 package irpgo
 
 import (
-	"encoding/binary"
-
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
@@ -33,8 +31,7 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	rescuer  rescuer
-	// ended, unless nil, is called after the records of a profile with the
-	// offset behind its value data.
+	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
 }
 
@@ -44,13 +41,7 @@ func newRawReader(file string, data []byte, opt ReaderOptions) (decoder, error) 
 	if err := r.open(0); err != nil {
 		return nil, err
 	}
-	p := r.cur
-	r.about.Format = FormatRaw
-	r.about.Version = p.version
-	r.about.VersionWord = p.word
-	r.about.Variant = p.variant
-	r.about.PointerSize = p.ptr
-	r.about.BigEndian = p.order == binary.ByteOrder(binary.BigEndian)
+	r.about = r.cur.info()
 	return r, nil
 }
 
@@ -66,8 +57,7 @@ func (r *rawReader) vtableNames() []string {
 	return r.about.VTableNames
 }
 
-// traces returns the one trace of the file: all functions that ran, over all
-// profiles in it, by first call.
+// traces returns the one trace of the file: all functions that ran, over all profiles in it, by first call.
 func (r *rawReader) traces() ([]Trace, uint64) {
 	if len(r.stamps) == 0 {
 		return nil, 0
@@ -127,8 +117,7 @@ func (r *rawReader) correlate() error {
 		}
 	}
 	p.correlation = c
-	// Errors about these records give places in what the program would have
-	// written.
+	// Errors about these records give places in what the program would have written.
 	p.records.data = c.appendRecords(nil, p)
 	return nil
 }
@@ -156,8 +145,7 @@ func (r *rawReader) warn(function string, err error) {
 	}
 }
 
-// readNames fills the symbol table. Before version 3 the names are plain
-// bytes that the records point into.
+// readNames fills the symbol table. Before version 3 the names are plain bytes that the records point into.
 func (r *rawReader) readNames() error {
 	p := r.cur
 	if p.version < 3 {
@@ -241,7 +229,7 @@ func (r *rawReader) records(yield func(*Record, error) bool) {
 // openNext checks what LLVM checks of a further profile in the same file.
 func (r *rawReader) openNext(next int64) error {
 	left := int64(len(r.data)) - next
-	need := int64(16 + 8*len(rawHeaderFields(r.cur.version)))
+	need := int64(16 + 8*len(rawHeaders[r.cur.version]))
 	if left < need {
 		return flaw.At("header", next).Field("data after the profile").Gotf("%d bytes", left).
 			Wantf("another header of %d bytes", need).Because(malformed("not enough space for another header"))
@@ -253,13 +241,12 @@ func (r *rawReader) openNext(next int64) error {
 	ptr, order, ok := rawMagic(r.data[next:])
 	if !ok || ptr != r.cur.ptr || order != r.cur.order {
 		return flaw.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
-			Want("the same as that of the first").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
+			Want("the magic of the first profile").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
 	return r.open(next)
 }
 
-// profileRecords yields the records of the current profile and returns the
-// offset after its value data.
+// profileRecords yields the records of the current profile and returns the offset after its value data.
 func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64, ok bool) {
 	p := r.cur
 	next = p.valueData
@@ -293,9 +280,8 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	return next, true
 }
 
-// readRecord fills r.rec from data record i, whose value data, if it has any,
-// begins at file offset off, and returns the offset after that. known is false
-// for a record that has no name and is left out.
+// readRecord fills r.rec from data record i, whose value data, if it has any, begins at file offset off, and
+// returns the offset after that. known is false for a record that has no name and is left out.
 func (r *rawReader) readRecord(i int, off int64) (known bool, end int64, err error) {
 	known, err = r.decodeRecord(i)
 	if err == nil && r.cur.hasValueSites(r.cur.record(i)) {

@@ -95,15 +95,10 @@ func newRawBuild(version uint32, ptr int, order binary.AppendByteOrder, variant 
 
 func readAll(t *testing.T, data []byte, opt ReaderOptions) ([]Record, *Reader) {
 	t.Helper()
-	r, err := NewReader("test.profraw", data, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "test.profraw", data, opt)
 	var out []Record
 	for rec, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, *rec)
 	}
 	return out, r
@@ -138,9 +133,7 @@ func TestRawVersions(t *testing.T) {
 			// A second walk gives the same.
 			n := 0
 			for _, err := range r.ReusedRecords() {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				n++
 			}
 			if n != len(got) {
@@ -189,8 +182,7 @@ func TestNamesWithNUL(t *testing.T) {
 	}
 }
 
-// TestCheckRawBuilds: check has nothing to say about what the runtimes of all
-// versions write.
+// TestCheckRawBuilds: check has nothing to say about what the runtimes of all versions write.
 func TestCheckRawBuilds(t *testing.T) {
 	for _, b := range rawVersions() {
 		b.ids = b.ids[:min(len(b.ids), 1)] // the second is as short as no linker's own
@@ -200,9 +192,8 @@ func TestCheckRawBuilds(t *testing.T) {
 	}
 }
 
-// TestRawBuildAgainstLLVM has the real tool read what rawBuild makes, for the
-// versions it can read, in every word size, byte order and variant, and
-// compares the indexed bytes.
+// TestRawBuildAgainstLLVM has the real tool read what rawBuild makes, for the versions it can read, in every word
+// size, byte order and variant, and compares the indexed bytes.
 func TestRawBuildAgainstLLVM(t *testing.T) {
 	for _, llvm := range []struct {
 		release      int
@@ -214,8 +205,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				continue
 			}
 			if llvm.release < 17 && b.order == binary.AppendByteOrder(binary.BigEndian) {
-				// These releases look callees up before swapping the bytes
-				// and lose every target.
+				// These releases look callees up before swapping the bytes and lose every target.
 				b.funcs[0].values = valueSites{}
 			}
 			t.Run(fmt.Sprintf("llvm%d/%s", llvm.release, b), func(t *testing.T) {
@@ -226,9 +216,7 @@ func TestRawBuildAgainstLLVM(t *testing.T) {
 				data := b.build()
 				dir := t.TempDir()
 				in, out := filepath.Join(dir, "in.profraw"), filepath.Join(dir, "out.profdata")
-				if err := os.WriteFile(in, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, in, data)
 				_, stderr, code := oracle.Run(t, tool, "merge", "-o", out, in)
 				if code != 0 || stderr != "" {
 					t.Fatalf("llvm-profdata exits %d: %s", code, stderr)
@@ -248,18 +236,9 @@ func mergeBytes(t *testing.T, version uint32, inputs ...[]byte) []byte {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, data := range inputs {
-		r, err := NewReader(fmt.Sprint("input ", i), data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Add(r, 1); err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, fmt.Sprint("input ", i), data, ReaderOptions{}), 1)
 	}
-	out, err := appendIndexed(nil, m.Finish().Profile(), IndexedOptions{Version: version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := indexedBytes(t, m.Finish().Profile(), IndexedOptions{Version: version})
 	return out
 }
 
@@ -295,9 +274,7 @@ func TestRawConcatenated(t *testing.T) {
 	}
 	again := 0
 	for _, err := range r.ReusedRecords() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again++
 	}
 	if again != len(want) || r.Info.Profiles != 4 || len(r.Info.BinaryIDs) != 7 {
@@ -317,8 +294,7 @@ func TestRawRelativeV7(t *testing.T) {
 	}
 }
 
-// TestRawWin64 covers COFF, whose label differences are 32 bits wide in
-// 64-bit files too.
+// TestRawWin64 covers COFF, whose label differences are 32 bits wide in 64-bit files too.
 func TestRawWin64(t *testing.T) {
 	b := newRawBuild(8, 8, binary.LittleEndian, IRLevel)
 	data := b.build()
@@ -451,12 +427,7 @@ func readErr(data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range r.ReusedRecords() {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return readable(r)
 }
 
 // checkLLVMWords compares with what llvm-profdata 22 says of the same bytes.
@@ -464,9 +435,7 @@ func checkLLVMWords(t *testing.T, data []byte, want, differs string) {
 	t.Helper()
 	tool := oracle.LLVM(t, 22)
 	in := filepath.Join(t.TempDir(), "in.profraw")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, data)
 	_, stderr, _ := oracle.Run(t, tool, "merge", "-o", os.DevNull, in)
 	if strings.Contains(stderr, "\nStack dump:") {
 		// LLVM looks at what a length leads to before it checks the length:

@@ -122,9 +122,8 @@ func (p *rawProfile) addrMask() uint64 {
 	return 1<<64 - 1
 }
 
-// looksRelative recognises the v7 profiles that compilers between the bumps
-// to 7 and 8 made: relative pointers under the older number. Record 0 has the
-// same offset under both rules, record 1 decides.
+// looksRelative recognises the v7 profiles that compilers between the bumps to 7 and 8 made: relative pointers
+// under the older number. Record 0 has the same offset under both rules, record 1 decides.
 func (r *rawReader) looksRelative() bool {
 	p := r.cur
 	if p.numRecords() < 2 {
@@ -137,10 +136,9 @@ func (r *rawReader) looksRelative() bool {
 	return absolute >= size && relative < size
 }
 
-// sectionOffset turns record i's pointer into an offset in its section.
-// Versions before 8 store addresses; since 8 both pointer and delta are
-// distances, the pointer's from its own record. All arithmetic is modulo the
-// pointer width: 32-bit files hold negative distances zero-extended.
+// sectionOffset turns record i's pointer into an offset in its section. Versions before 8 store addresses; since 8
+// both pointer and delta are distances, the pointer's from its own record. All arithmetic is modulo the pointer
+// width: 32-bit files hold negative distances zero-extended.
 func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
 	p := r.cur
 	off := ptr - delta
@@ -157,8 +155,7 @@ func (r *rawReader) sectionOffset(i int, ptr, delta, limit uint64) uint64 {
 	return off
 }
 
-// counterStart returns where in their section the counters of record i begin,
-// as it says.
+// counterStart returns where in their section the counters of record i begin, as it says.
 func (r *rawReader) counterStart(i int, b []byte) uint64 {
 	p := r.cur
 	return r.sectionOffset(i, p.addr(b, p.layout.counterPtr), p.fields[fCountersDelta], uint64(len(p.counters.data)))
@@ -213,44 +210,61 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	return known, nameless
 }
 
+// A rawSpan is the part of a section that a record claims: n items of the given size from an offset, negative if the
+// record says so.
+type rawSpan struct {
+	kind, items        string // "counter", "counters"
+	start              int64
+	n, size            uint64
+	section            []byte
+	startField, nField int // offsets in the record
+}
+
+// spanError returns the error about a span that is not in its section.
+func (p *rawProfile) spanError(i int, s rawSpan) error {
+	at := func(field int) flaw.Position { return flaw.At("data", p.recordOffset(i)+int64(field)).InRecord(i) }
+	limit := int64(len(s.section))
+	fail := func(words string) error {
+		return at(s.startField).Field(s.kind + " offset").Got(s.start).Want(offsetsOf(s.kind+"s", uint64(limit))).Because(malformed(words))
+	}
+	switch {
+	case s.start < 0:
+		return fail(fmt.Sprintf("%s offset %d is negative", s.kind, s.start))
+	case s.start >= limit:
+		return fail(fmt.Sprintf("%s offset %d is greater than the maximum %s offset %d", s.kind, s.start, s.kind, limit-1))
+	}
+	most := uint64(limit-s.start) / s.size
+	return at(s.nField).Field("number of "+s.items).Got(s.n).Wantf("at most %d up to the end of the section", most).
+		Because(malformed(fmt.Sprintf("number of %s %d is greater than the maximum number of %s %d", s.items, s.n, s.items, most)))
+}
+
 func (r *rawReader) readCounts(i int, b []byte, nameRef uint64) error {
 	p, l := r.cur, &r.cur.layout
-	const section = "data"
-	at := p.recordOffset(i)
-	n := uint64(p.u32(b, l.numCounters))
-	size := p.counterSize()
-	limit := uint64(len(p.counters.data))
+	n, size := uint64(p.u32(b, l.numCounters)), p.counterSize()
+	tooFew := func(got uint64, want string) error {
+		return flaw.At("data", p.recordOffset(i)+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(got).
+			Want(want).Because(malformed("number of counters is zero"))
+	}
 	if n == 0 {
-		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got("0").
-			Want("at least 1").Because(malformed("number of counters is zero"))
+		return tooFew(0, "at least 1")
 	}
 	start := r.counterStart(i, b)
-	switch {
-	case int64(start) < 0 || p.ptr == 4 && start >= 1<<31:
-		signed := int64(start)
-		if p.ptr == 4 {
-			signed = int64(int32(start))
-		}
-		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(signed).
-			Want(offsetsOf("counters", limit)).
-			Because(malformed(fmt.Sprintf("counter offset %d is negative", signed)))
-	case start >= limit:
-		return flaw.At(section, at+int64(l.counterPtr)).InRecord(i).Field("counter offset").Got(start).
-			Want(offsetsOf("counters", limit)).
-			Because(malformed(fmt.Sprintf("counter offset %d is greater than the maximum counter offset %d", start, int64(limit)-1)))
-	case n > (limit-start)/size:
-		return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
-			Wantf("at most %d up to the end of the section", (limit-start)/size).
-			Because(malformed(fmt.Sprintf("number of counters %d is greater than the maximum number of counters %d", n, (limit-start)/size)))
+	signed := int64(start)
+	if p.ptr == 4 {
+		signed = int64(int32(start))
+	}
+	if limit := uint64(len(p.counters.data)); signed < 0 || start >= limit || n > (limit-start)/size {
+		return p.spanError(i, rawSpan{
+			kind: "counter", items: "counters", start: signed, n: n, size: size, section: p.counters.data,
+			startField: l.counterPtr, nField: l.numCounters,
+		})
 	}
 	raw := p.counters.data[start : start+n*size]
 	r.counts = r.counts[:0]
 	if p.variant.Has(HasTemporal) {
 		// The first eight bytes are the moment of the first call.
 		if len(raw) < 8 {
-			return flaw.At(section, at+int64(l.numCounters)).InRecord(i).Field("number of counters").Got(n).
-				Want("at least 8, the first 8 bytes being a timestamp").
-				Because(malformed("number of counters is zero"))
+			return tooFew(n, "at least 8, the first 8 bytes being a timestamp")
 		}
 		if when := p.u64(raw, 0); when != 0 && when != 1<<64-1 {
 			r.stamps = append(r.stamps, timestamp{when, nameRef})
@@ -315,27 +329,16 @@ func offsetsOf(section string, size uint64) string {
 
 func (r *rawReader) readBitmap(i int, b []byte) error {
 	p, l := r.cur, &r.cur.layout
-	const section = "data"
 	n := uint64(p.u32(b, l.bitmapBytes))
 	if n == 0 {
 		return nil
 	}
-	at := p.recordOffset(i)
-	limit := uint64(len(p.bitmap.data))
 	start := r.bitmapStart(i, b)
-	switch {
-	case int64(start) < 0:
-		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(int64(start)).
-			Want(offsetsOf("bitmaps", limit)).
-			Because(malformed(fmt.Sprintf("bitmap offset %d is negative", int64(start))))
-	case start >= limit:
-		return flaw.At(section, at+int64(l.bitmapPtr)).InRecord(i).Field("bitmap offset").Got(start).
-			Want(offsetsOf("bitmaps", limit)).
-			Because(malformed(fmt.Sprintf("bitmap offset %d is greater than the maximum bitmap offset %d", start, int64(limit)-1)))
-	case n > limit-start:
-		return flaw.At(section, at+int64(l.bitmapBytes)).InRecord(i).Field("number of bitmap bytes").Got(n).
-			Wantf("at most %d up to the end of the section", limit-start).
-			Because(malformed(fmt.Sprintf("number of bitmap bytes %d is greater than the maximum number of bitmap bytes %d", n, limit-start)))
+	if limit := uint64(len(p.bitmap.data)); start >= limit || n > limit-start {
+		return p.spanError(i, rawSpan{
+			kind: "bitmap", items: "bitmap bytes", start: int64(start), n: n, size: 1, section: p.bitmap.data,
+			startField: l.bitmapPtr, nField: l.bitmapBytes,
+		})
 	}
 	r.rec.Bitmap = p.bitmap.data[start : start+n : start+n]
 	return nil

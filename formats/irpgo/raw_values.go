@@ -42,9 +42,8 @@ func (r *rawReader) mapAddresses() {
 	if !sites {
 		m.callees = m.callees[:0]
 	}
-	// Of several functions at one address (identical code folding) LLVM takes
-	// an unspecified one; the smallest reference is as good and always the
-	// same.
+	// Of several functions at one address (identical code folding) LLVM takes an unspecified one; the smallest
+	// reference is as good and always the same.
 	byAddress := func(a, b addressRef) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.nameRef, b.nameRef))
 	}
@@ -77,11 +76,11 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 		sites := p.sites(b, k)
 		if got := len(r.rec.Values[k]); got != sites && !r.opt.Lenient {
 			return 0, flaw.At("value data", off).InRecord(i).
-				Field("number of value sites of "+ValueKind(k).String()).Got(got).
+				Field("number of value sites of "+valueKindNames[k]).Got(got).
 				Wantf("%d, as the data record says", sites).Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		}
 	}
-	for _, kind := range []ValueKind{IndirectCallTarget, VTableTarget} {
+	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.rec.Values[kind] {
 			r.addrs.resolve(kind, site)
 		}
@@ -89,9 +88,8 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	return off + int64(c.Pos()), nil
 }
 
-// valueAt returns what a value that is an address stands for. A nil map leaves
-// values as they are.
-func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
+// valueAt returns what a value that is an address stands for. A nil map leaves values as they are.
+func (m *addressMap) valueAt(kind int, addr uint64) uint64 {
 	switch {
 	case m == nil:
 		return addr
@@ -102,7 +100,7 @@ func (m *addressMap) valueAt(kind ValueKind, addr uint64) uint64 {
 }
 
 // resolve replaces values that are addresses by what they stand for.
-func (m *addressMap) resolve(kind ValueKind, values []ValueData) {
+func (m *addressMap) resolve(kind int, values []ValueData) {
 	if m == nil {
 		return
 	}
@@ -111,8 +109,7 @@ func (m *addressMap) resolve(kind ValueKind, values []ValueData) {
 	}
 }
 
-// callee returns the name reference of the function at addr, 0 if none is
-// known to begin there.
+// callee returns the name reference of the function at addr, 0 if none is known to begin there.
 func (m *addressMap) callee(addr uint64) uint64 {
 	i := sort.Search(len(m.callees), func(i int) bool { return m.callees[i].addr >= addr })
 	if i < len(m.callees) && m.callees[i].addr == addr {
@@ -121,8 +118,7 @@ func (m *addressMap) callee(addr uint64) uint64 {
 	return 0
 }
 
-// vtable returns the name reference of the vtable that covers addr, 0 if none
-// does.
+// vtable returns the name reference of the vtable that covers addr, 0 if none does.
 func (m *addressMap) vtable(addr uint64) uint64 {
 	i := sort.Search(len(m.vtables), func(i int) bool { return m.vtables[i].start > addr })
 	if i > 0 && addr < m.vtables[i-1].end {

@@ -9,32 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Format is one of the three encodings of an instrumentation profile.
-type Format int
+// Format is one of the encodings of an instrumentation profile, in a word.
+type Format string
 
 const (
-	FormatRaw     Format = iota + 1 // .profraw, as an instrumented process writes it
-	FormatIndexed                   // .profdata, as a compiler reads it
-	FormatText                      // .proftext
-	FormatPartial                   // .profpart, of [Merger.WritePartial]
+	FormatRaw     Format = "raw"     // .profraw, as an instrumented process writes it
+	FormatIndexed Format = "indexed" // .profdata, as a compiler reads it
+	FormatText    Format = "text"    // .proftext
+	FormatPartial Format = "partial" // .profpart, of [Merger.WritePartial]
 )
-
-// String returns "raw", "indexed", "text" or "partial".
-func (f Format) String() string {
-	switch f {
-	case FormatRaw:
-		return "raw"
-	case FormatIndexed:
-		return "indexed"
-	case FormatText:
-		return "text"
-	case FormatPartial:
-		return "partial"
-	case formatRawMemProf:
-		return "raw MemProf"
-	}
-	return "unknown"
-}
 
 // Info is what a profile says of itself before its records.
 type Info struct {
@@ -51,9 +34,8 @@ type Info struct {
 	Summary     *Summary // indexed, from version 4
 	CSSummary   *Summary // indexed: of the context-sensitive records, if the variant has them
 	Of          []*Info  // partial: the formats, versions and variants of what it is the sum of
-	// NameRefs yields what the function of this name yields of the file, without reading it
-	// again. A [Merger] sets it, and it ends when that adds the next profile; nil if the
-	// Merger did not need the names.
+	// NameRefs yields what the function of this name yields of the file, without reading it again. A [Merger] sets
+	// it, and it ends when that adds the next profile; nil if the Merger did not need the names.
 	NameRefs iter.Seq[uint64]
 }
 
@@ -74,21 +56,18 @@ func sources(infos []*Info) []*Info {
 type ReaderOptions struct {
 	// Warn receives what is suspicious but readable; nil drops it.
 	Warn func(profile.Warning)
-	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not
-	// in the file (they get the empty name), unknown variant bits, value kinds
-	// that the header does not announce, hash tables that no lookup would find
-	// its way through, raw profiles without function data (nothing is read).
+	// Lenient accepts what llvm-profdata 22 accepts: records whose name is not in the file (they get the empty
+	// name), unknown variant bits, value kinds that the header does not announce, hash tables that no lookup would
+	// find its way through, raw profiles without function data (nothing is read).
 	Lenient bool
-	// Correlate returns what completes a raw profile that was written without
-	// data records and names, by the ids of the binaries that it names, often
-	// none; nil if nothing does. With Lenient it is asked for every raw
-	// profile, and what it returns must be needed.
+	// Correlate returns what completes a raw profile that was written without data records and names, by the ids of
+	// the binaries that it names, often none; nil if nothing does. With Lenient it is asked for every raw profile,
+	// and what it returns must be needed.
 	Correlate func(binaryIDs [][]byte) (*Correlation, error)
-	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with
-	// absurd counters: above 2^56 in a raw profile, which is of one run. If more than one in
-	// twenty functions is damaged, at least two, reading fails all the same. Without Rescue the
-	// first damaged function ends the reading, and absurd counters are only warned of, as LLVM
-	// does. Text is never rescued.
+	// Rescue leaves out the damaged functions of a raw or indexed profile, also functions with absurd counters:
+	// above 2^56 in a raw profile, which is of one run. If more than one in twenty functions is damaged, at least
+	// two, reading fails all the same. Without Rescue the first damaged function ends the reading, and absurd
+	// counters are only warned of, as LLVM does. Text is never rescued.
 	Rescue bool
 	// Clamp replaces absurd counters under Rescue and keeps their functions. A counter less
 	// than 2^32 below 2^64 becomes 0: lost updates of several threads leave such small negative
@@ -100,17 +79,15 @@ type ReaderOptions struct {
 	rescueAll bool // however many there are
 }
 
-// decoder is one format's reader. records yields a reused record, stops after
-// an error, and may be called again; warnings are given on the first walk
-// only.
+// decoder is one format's reader. records yields a reused record, stops after an error, and may be called again;
+// warnings are given on the first walk only.
 type decoder interface {
 	info() *Info
 	records(yield func(*Record, error) bool)
 	symbols() *Symtab
 	vtableNames() []string
 	traces() ([]Trace, uint64)
-	// nameRef is the reference of the current record's name, 0 if it is not
-	// certain.
+	// nameRef is the reference of the current record's name, 0 if it is not certain.
 	nameRef() uint64
 }
 
@@ -134,32 +111,31 @@ type Reader struct {
 	dec  decoder
 }
 
-// Detect says which format data begins with. A text is a profile if LLVM may read it:
-// if it begins with a directive, with a name and a hash, or holds nothing but comments.
+// Detect says which format data begins with. A text is a profile if LLVM may read it: if it begins with a directive,
+// with a name and a hash, or holds nothing but comments.
 func Detect(data []byte) (Format, bool) {
-	f, ok := detectLeniently(data)
+	f := detectLeniently(data)
 	if f == FormatText && !beginsAsText(data) {
-		return 0, false
+		f = ""
 	}
-	return f, ok
+	return f, f != ""
 }
 
-// detectLeniently is Detect as LLVM does it, for whom any text is a profile until it has
-// read it.
-func detectLeniently(data []byte) (Format, bool) {
+// detectLeniently detects as LLVM does, for whom any text is a profile until it has read it. It returns "" for no profile.
+func detectLeniently(data []byte) Format {
 	switch {
 	case len(data) == 0:
-		return 0, false
+		return ""
 	case hasIndexedMagic(data):
-		return FormatIndexed, true
+		return FormatIndexed
 	case hasRawMagic(data):
-		return FormatRaw, true
+		return FormatRaw
 	case isPartial(data):
-		return FormatPartial, true
+		return FormatPartial
 	case looksLikeText(data):
-		return FormatText, true
+		return FormatText
 	}
-	return 0, false
+	return ""
 }
 
 // looksLikeText: the first eight bytes are printable ASCII or white space.
@@ -172,23 +148,19 @@ func looksLikeText(data []byte) bool {
 	return true
 }
 
-// NewReader begins to read a profile held in data, which must stay unchanged
-// while the reader is used. name is used in errors and warnings. Headers and
-// sections are checked here, names and records when they are read.
+// NewReader begins to read a profile held in data, which must stay unchanged while the reader is used. name is used
+// in errors and warnings. Headers and sections are checked here, names and records when they are read.
 func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 	if len(data) == 0 {
 		return nil, flaw.File(name).Field("size").Got("0 bytes").Want("a profile").
 			Because(&llvmerr.Error{Code: llvmerr.EmptyRawProfile})
 	}
-	f, ok := detectLeniently(data)
-	if !ok || f == FormatPartial && opt.Lenient {
-		return nil, flaw.InFile(flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
-			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat}), name)
+	f := detectLeniently(data)
+	if f == FormatPartial && opt.Lenient {
+		f = ""
 	}
-	var (
-		dec decoder
-		err error
-	)
+	var dec decoder
+	var err error
 	switch f {
 	case FormatIndexed:
 		dec, err = newIndexedReader(name, data, opt)
@@ -198,6 +170,9 @@ func NewReader(name string, data []byte, opt ReaderOptions) (*Reader, error) {
 		dec, err = newTextReader(name, data, opt)
 	case FormatPartial:
 		dec, err = newPartialReader(name, data, opt)
+	default:
+		err = flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
+			Want("a raw, indexed or text profile").Because(&llvmerr.Error{Code: llvmerr.UnrecognizedFormat})
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
@@ -238,13 +213,11 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 // virtual tables. For text profiles it is complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }
 
-// Traces returns the temporal profile traces, a sample, and the number of traces that it was
-// chosen from. Call it after the records were read. Traces of raw
-// profiles have weight 1.
+// Traces returns the temporal profile traces, a sample, and the number of traces that it was chosen from. Call it
+// after the records were read. Traces of raw profiles have weight 1.
 func (r *Reader) Traces() ([]Trace, uint64) { return r.dec.traces() }
 
-// Read reads a whole profile into memory: its records merged as by [Merger]
-// with weight 1.
+// Read reads a whole profile into memory: its records merged as by [Merger] with weight 1.
 func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 	r, err := NewReader(name, data, opt)
 	if err != nil {

@@ -3,28 +3,20 @@ package irpgo
 import (
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestRecordsStayValid: records are not overwritten while the walk goes on, and
-// those that are reused are the same.
+// TestRecordsStayValid: records are not overwritten while the walk goes on, and those that are reused are the same.
 func TestRecordsStayValid(t *testing.T) {
 	for _, file := range []string{"clang22/ir-run1.profraw", "llvm22/merged.profdata", "text/llvm22-vtable.proftext"} {
-		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "irpgo", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join("..", "..", "testdata", "irpgo", file))
 		walk := func(records func(*Reader) iter.Seq2[*Record, error], each func(*Record)) {
-			r, err := NewReader(file, data, ReaderOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := openReader(t, file, data, ReaderOptions{})
 			for rec, err := range records(r) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				each(rec)
 			}
 		}

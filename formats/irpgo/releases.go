@@ -5,16 +5,14 @@ import (
 	"iter"
 )
 
-// llvmRelease says which versions an LLVM release writes and which variants
-// of profiles it can have made.
+// llvmRelease says which versions an LLVM release writes and which variants of profiles it can have made.
 type llvmRelease struct {
 	name         string
 	raw, indexed uint32
 	variant      Variant
 }
 
-// llvmReleases in order of age. LLVM 23's indexed version is not known; it
-// reads 13.
+// llvmReleases in order of age. LLVM 23's indexed version is not known; it reads 13.
 var llvmReleases = []llvmRelease{
 	{"3.5", 1, 1, 0},
 	{"3.6", 1, 2, 0},
@@ -48,9 +46,8 @@ var rawMemProfVersions = map[string]uint32{
 	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
 }
 
-// writers returns the oldest and the newest release that can have written a
-// profile, nil for text, which every release writes alike, and for files that
-// no known release can have made.
+// writers returns the oldest and the newest release that can have written a profile, nil for text, which every
+// release writes alike, and for files that no known release can have made.
 func (i *Info) writers() (oldest, newest *llvmRelease) {
 	for k := range llvmReleases {
 		r := &llvmReleases[k]
@@ -90,17 +87,15 @@ func (i *Info) Releases() (writtenBy, readableBy string) {
 }
 
 // formatRawMemProf marks the Info of [RawMemProfInfo].
-const formatRawMemProf Format = -1
+const formatRawMemProf Format = "raw MemProf"
 
-// RawMemProfInfo returns what stands for raw MemProf profiles of a version among
-// the inputs of [Merged.ChooseVersion]: it says which releases write them, and
-// no more.
+// RawMemProfInfo returns what stands for raw MemProf profiles of a version among the inputs of
+// [Merged.ChooseVersion]: it says which releases write them, and no more.
 func RawMemProfInfo(version int) *Info {
 	return &Info{Format: formatRawMemProf, Version: uint32(version)}
 }
 
-// versionChoice is an indexed version and the reason for it, a phrase that
-// completes "indexed version N, …".
+// versionChoice is an indexed version and the reason for it, a phrase that completes "indexed version N, …".
 type versionChoice struct {
 	version uint32
 	reason  string
@@ -117,8 +112,7 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 	}
 }
 
-// chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given
-// hashes.
+// chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given hashes.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionChoice {
 	c := versionChoice{IndexedVersionMax, "the newest"}
 	for _, in := range sources(inputs) {
@@ -154,53 +148,30 @@ func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionC
 	return c
 }
 
-// frontEndHash is which of clang's front-end hash algorithms made the function
-// hashes of a profile (PGOHashVersion of clang's llvmerr.GenPGO).
+// chooseFrontEnd settles between versions 12 and 13 for a front-end profile by the hashes of the functions.
 //
-// clang picks the algorithm by the indexed version that it reads: the third
-// one up to version 12, the fourth from 13 on (LLVM 22), which clears the top
-// four bits. A function whose hash does not match loses its profile with a
-// warning at most, so version and hashes must fit. Short functions have no
-// MD5 in their hash and look the same under both.
-type frontEndHash int
-
-const (
-	hashUnknown frontEndHash = iota // no function tells
-	hashV3                          // some hash uses the top four bits
-	hashV4                          // no long hash does
-)
-
-const (
-	hashTopBits = 0xf << 60
-	// longHash is the size above which a hash that is no MD5 is rare: it
-	// would stem from a function of exactly ten constructs.
-	longHash = 1 << 56
-)
-
-func frontEndHashOf(hashes iter.Seq[uint64]) frontEndHash {
-	found := hashUnknown
-	for hash := range hashes {
-		switch {
-		case hash&hashTopBits != 0:
-			return hashV3
-		case hash >= longHash:
-			found = hashV4
-		}
-	}
-	return found
-}
-
-// chooseFrontEnd settles between versions 12 and 13 for a front-end profile.
+// clang picks the algorithm of the hash by the indexed version that it reads (PGOHashVersion of clang's CodeGenPGO):
+// the third one up to version 12, the fourth from 13 on (LLVM 22), which clears the top four bits. A function whose
+// hash does not match loses its profile with a warning at most, so version and hashes must fit. Short functions have
+// no MD5 in their hash and look the same under both.
 func chooseFrontEnd(hashes iter.Seq[uint64], c versionChoice) versionChoice {
-	switch frontEndHashOf(hashes) {
-	case hashV3:
-		if c.version > 12 {
-			return versionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}
+	const (
+		topBits = 0xf << 60
+		// long is the size above which a hash that is no MD5 is rare: it would stem from a function of exactly ten constructs.
+		long = 1 << 56
+	)
+	fourth := false // a long hash without top bits
+	for hash := range hashes {
+		if hash&topBits != 0 {
+			if c.version > 12 {
+				c = versionChoice{12, "the newest with the front-end hash of clang 21 and before, which the functions have"}
+			}
+			return c
 		}
-	case hashV4:
-		if c.version < 13 {
-			return versionChoice{13, "the first with the front-end hash of clang 22, which the functions have"}
-		}
+		fourth = fourth || hash >= long
+	}
+	if fourth && c.version < 13 {
+		c = versionChoice{13, "the first with the front-end hash of clang 22, which the functions have"}
 	}
 	return c
 }

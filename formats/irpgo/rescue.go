@@ -76,9 +76,8 @@ func (r *rawReader) soundCounts(i int) error {
 	return nil
 }
 
-// rescue decides about record i, which is damaged by cause and whose value
-// data, if it has any, begins at file offset off. It returns the offset after
-// that, or cause if the reader cannot go on.
+// rescue decides about record i, which is damaged by cause and whose value data, if it has any, begins at file
+// offset off. It returns the offset after that, or cause if the reader cannot go on.
 func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error) {
 	b := r.cur.record(i)
 	if !r.opt.Rescue {
@@ -95,8 +94,7 @@ func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error)
 	return off, nil
 }
 
-// skipValues passes over the value data of record i, which is not used, and
-// returns the offset after it.
+// skipValues passes over the value data of record i, which is not used, and returns the offset after it.
 func (r *rawReader) skipValues(i int, off int64) (int64, error) {
 	p := r.cur
 	if left := int64(len(r.data)) - off; left < valueDataHeader {

@@ -12,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// rescueBuild is a profile of n functions f0, f1, … of two counters, each 10
-// and 20, with a value site.
+// rescueBuild is a profile of n functions f0, f1, … of two counters, each 10 and 20, with a value site.
 func rescueBuild(n int) *rawBuild {
 	b := newRawBuild(10, 8, le, IRLevel)
 	b.funcs = nil
@@ -31,8 +30,7 @@ var (
 	rescueClamp = ReaderOptions{Rescue: true, Clamp: true}
 )
 
-// readRescued reads a profile and lists its functions with their counts, and what was
-// rescued.
+// readRescued reads a profile and lists its functions with their counts, and what was rescued.
 func readRescued(t *testing.T, data []byte, how ReaderOptions) (functions map[string][]uint64, rescued []string, err error) {
 	t.Helper()
 	how.Rescued = func(r profile.Rescued) { rescued = append(rescued, describeRescued(r)) }
@@ -52,9 +50,7 @@ func TestRescueRaw(t *testing.T) {
 	layout := newRecordLayout(10, 8, 3)
 	sound := rescueBuild(3).build()
 	p, err := parseRawProfile(sound, 0, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	record := func(i, off int) int { return int(p.records.off) + i*layout.size + off }
 	counter := func(i int) int { return int(p.counters.off) + 8*i }
 	tests := []struct {
@@ -109,9 +105,7 @@ func TestRescueLimit(t *testing.T) {
 	} {
 		data := rescueBuild(test.functions).build()
 		p, err := parseRawProfile(data, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range test.damaged {
 			le.PutUint64(data[p.counters.off+int64(16*i):], 1<<63)
 		}

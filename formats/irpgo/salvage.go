@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -25,14 +24,12 @@ type Salvaged struct {
 	Nameless    int // complete, but their name is cut off
 	Mismatching int // complete, but not as the siblings have them
 	Damaged     int // their data record contradicts the format
-	// ValuesLost is the number of whole functions whose value profile is cut
-	// off. They are read without values.
+	// ValuesLost is the number of whole functions whose value profile is cut off. They are read without values.
 	ValuesLost int
 }
 
-// Siblings are the functions of a program as other profiles of it have them.
-// They give names to functions of a truncated profile, and what they say of
-// those must agree with it.
+// Siblings are the functions of a program as other profiles of it have them. They give names to functions of a
+// truncated profile, and what they say of those must agree with it.
 type Siblings struct {
 	names     Symtab
 	shapes    map[uint64][]siblingShape // by name reference
@@ -66,21 +63,18 @@ func (s *Siblings) Add(r *Reader) error {
 	return nil
 }
 
-// fits reports whether a function can belong to the program. Names of functions without counters tell
-// nothing.
+// fits reports whether a function can belong to the program. Names of functions without counters tell nothing.
 func (s *Siblings) fits(ref, hash uint64, counters int) bool {
 	known := s.shapes[ref]
 	return len(known) == 0 || slices.Contains(known, siblingShape{hash, counters})
 }
 
-// Salvage reads what is whole of a raw profile that is cut off: the functions
-// whose data record, counters and bitmap are there and whose name is known,
-// from what is left of the names or from siblings. A name is only taken if it
-// has the reference that the data record holds, so that none can be wrong.
+// Salvage reads what is whole of a raw profile that is cut off: the functions whose data record, counters and
+// bitmap are there and whose name is known, from what is left of the names or from siblings. A name is only taken
+// if it has the reference that the data record holds, so that none can be wrong.
 //
-// It reads the first profile of the file; [Salvaged] is complete when the
-// records have been read. The error is of the header, without which nothing is
-// known, or says that the siblings are of another program.
+// It reads the first profile of the file; [Salvaged] is complete when the records have been read. The error is of
+// the header, without which nothing is known, or says that the siblings are of another program.
 func Salvage(name string, data []byte, names *Siblings) (*Reader, *Salvaged, error) {
 	s := &salvager{raw: &rawReader{file: name, data: data}, names: names}
 	s.raw.rescuer = rescuer{opt: &s.raw.opt, file: name}
@@ -116,10 +110,7 @@ func (s *salvager) open() error {
 	r.cur = p
 	s.report.Missing = missing
 	s.report.Functions = int(min(p.fields[fNumData], 1<<31))
-	r.about = Info{
-		Format: FormatRaw, Version: p.version, VersionWord: p.word, LastWord: p.word, Variant: p.variant,
-		PointerSize: p.ptr, BigEndian: p.order == binary.ByteOrder(binary.BigEndian), Profiles: 1, BinaryIDs: p.binaryIDs,
-	}
+	r.about = p.info()
 	if p.needsCorrelation() {
 		return flaw.At("header", 0).Field("function data").Got("left to the debug info or the binary").
 			Want("data that is in the file").Because(&llvmerr.Error{Code: llvmerr.Malformed})
@@ -150,7 +141,7 @@ func (s *Siblings) sameProgram(ids [][]byte) error {
 		}
 	}
 	return flaw.In("binary ids").Field("binary id").Gotf("%x", ids[0]).
-		Wantf("%x, that of the profile with the names", s.binaryIDs[0]).
+		Wantf("%x, the id of the profile with the names", s.binaryIDs[0]).
 		Because(&llvmerr.Error{Code: llvmerr.UnableToCorrelate})
 }
 
@@ -210,8 +201,7 @@ func salvageNames(blob []byte, yield func(name string)) {
 	}
 }
 
-// inflatePrefix returns what can be had, size bytes at most, of a zlib stream that may
-// be cut off.
+// inflatePrefix returns what can be had, size bytes at most, of a zlib stream that may be cut off.
 func inflatePrefix(z []byte, size uint64) string {
 	r, err := zlib.NewReader(bytes.NewReader(z))
 	if err != nil {

@@ -18,9 +18,7 @@ func salvageAll(t *testing.T, data []byte, names *Siblings) (map[string]Record, 
 	}
 	out := make(map[string]Record)
 	for rec, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out[rec.Name] = *rec
 	}
 	if sum := rep.Whole + rep.CutRecords + rep.CutCounters + rep.Nameless + rep.Mismatching + rep.Damaged; sum != rep.Functions {
@@ -31,27 +29,19 @@ func salvageAll(t *testing.T, data []byte, names *Siblings) (map[string]Record, 
 
 func siblingsOf(t *testing.T, data []byte) *Siblings {
 	t.Helper()
-	r, err := NewReader("sibling", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, "sibling", data, ReaderOptions{})
 	s := new(Siblings)
-	if err := s.Add(r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Add(r))
 	return s
 }
 
-// TestSalvage cuts profiles of all versions at every byte: what is salvaged is
-// what the whole profile has, and with the names of a sibling no function is
-// lost whose counters are there.
+// TestSalvage cuts profiles of all versions at every byte: what is salvaged is what the whole profile has, and with
+// the names of a sibling no function is lost whose counters are there.
 func TestSalvage(t *testing.T) {
 	for _, b := range rawVersions() {
 		data := b.build()
 		p, err := parseRawProfile(data, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		full, rep, err := salvageAll(t, data, nil)
 		if err != nil || rep.Missing != 0 || rep.Whole != len(b.funcs) {
 			t.Fatalf("%v: whole: %v, %+v", b, err, rep)
@@ -136,9 +126,7 @@ func TestSalvageNamesWithoutRecords(t *testing.T) {
 		b.funcs = rescueBuild(3).funcs
 		data := b.build()
 		p, err := parseRawProfile(data, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b.dropped = []string{b.funcs[2].name}
 		b.funcs = b.funcs[:2]
 		got, rep, err := salvageAll(t, data[:p.names.off], siblingsOf(t, b.build()))
@@ -155,20 +143,11 @@ func TestSalvageMerged(t *testing.T) {
 	data := b.build()
 	p, _ := parseRawProfile(data, 0, false)
 	r, rep, err := Salvage("cut", data[:p.counters.off+32], siblingsOf(t, data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
-	if _, err := m.Add(r, 1); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := NewReader("whole", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Add(whole, 1); err != nil {
-		t.Fatal(err)
-	}
+	addTo(t, m, r, 1)
+	whole := openReader(t, "whole", data, ReaderOptions{})
+	addTo(t, m, whole, 1)
 	if rep.Whole != 2 || rep.ValuesLost != 2 {
 		t.Errorf("%+v", *rep)
 	}

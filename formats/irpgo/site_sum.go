@@ -10,9 +10,8 @@ import (
 
 // siteSum adds up the values of one value site.
 //
-// Usually all values of a site differ. They are then kept in order of
-// appearance, each with its latest address, because resolving an address to a
-// function is the most expensive step. A site in which a value repeats (every
+// Usually all values of a site differ. They are then kept in order of appearance, each with its latest address,
+// because resolving an address to a function is the most expensive step. A site in which a value repeats (every
 // unknown callee is 0) is merged by [mergeSite].
 type siteSum struct {
 	values []ValueData
@@ -38,7 +37,7 @@ const (
 // siteValues are values to be added to a site.
 type siteValues struct {
 	list []ValueData // may be overwritten
-	kind ValueKind
+	kind int
 	// from resolves the values if they are addresses and is nil otherwise. All addresses
 	// of a site are resolved by one map.
 	from *addressMap
@@ -148,8 +147,7 @@ func (t *siteSum) findAddress(address uint64, src siteValues) int {
 	return at
 }
 
-// findValue returns the index of a value that is resolved, or len(t.values) if
-// it is missing.
+// findValue returns the index of a value that is resolved, or len(t.values) if it is missing.
 func (t *siteSum) findValue(value uint64) int {
 	if len(t.values) > maxScanned {
 		if t.index == nil {
@@ -194,9 +192,8 @@ func (t *siteSum) finished() []ValueData {
 	return t.values
 }
 
-// byRank orders values by value, equal ones by descending count. A value may repeat
-// within a site; the k-th occurrences in two sites are added to each other, which
-// makes merging associative.
+// byRank orders values by value, equal ones by descending count. A value may repeat within a site; the k-th
+// occurrences in two sites are added to each other, which makes merging associative.
 func byRank(a, b ValueData) int {
 	if c := cmp.Compare(a.Value, b.Value); c != 0 {
 		return c
@@ -204,9 +201,8 @@ func byRank(a, b ValueData) int {
 	return cmp.Compare(b.Count, a.Count)
 }
 
-// mergeSite adds weight·src to dst value by value; the result is ordered by
-// value and both arguments are consumed. Values that dst did not have are
-// weighted unless the rules are LLVM's.
+// mergeSite adds weight·src to dst value by value; the result is ordered by value and both arguments are consumed.
+// Values that dst did not have are weighted unless the rules are LLVM's.
 func mergeSite(dst, src []ValueData, weight uint64, policy mergePolicy) (out []ValueData, overflow bool) {
 	if policy.llvm { // as LLVM since release 19; before, equal values kept their order
 		byTarget := func(a, b ValueData) bool { return a.Value < b.Value }
@@ -247,8 +243,7 @@ func sortSite(s []ValueData) {
 	}
 }
 
-// countNew returns how many values of src have no partner in dst; both are
-// ordered by value.
+// countNew returns how many values of src have no partner in dst; both are ordered by value.
 func countNew(dst, src []ValueData) int {
 	n, i := 0, 0
 	for _, s := range src {
@@ -264,8 +259,7 @@ func countNew(dst, src []ValueData) int {
 	return n
 }
 
-// byCount sorts a site by descending count, stably, and cuts it to
-// maxValuesPerSite.
+// byCount sorts a site by descending count, stably, and cuts it to maxValuesPerSite.
 func byCount(s []ValueData) []ValueData {
 	if len(s) > 1 {
 		slices.SortStableFunc(s, func(a, b ValueData) int { return cmp.Compare(b.Count, a.Count) })

@@ -34,8 +34,7 @@ type sumKeys struct {
 	sites   [][]ValueData // of all entries of sums
 }
 
-// arranged returns the catalog of all profiles if an indexed file has its entries in their
-// order, or nil.
+// arranged returns the catalog of all profiles if an indexed file has its entries in their order, or nil.
 func (a *accumulator) arranged() *catalog {
 	if a.only != nil && a.only.arranged {
 		return a.only
@@ -65,8 +64,7 @@ func (a *accumulator) finish(warn warner) *sumKeys {
 	return k
 }
 
-// inOrder returns entries in an order. If no later profile can use the only catalog, they
-// take its memory.
+// inOrder returns entries in an order. If no later profile can use the only catalog, they take its memory.
 func (a *accumulator) inOrder(order []nameKey) []entry {
 	if a.only != nil && !a.only.kept {
 		arrange(a.only.entries, order)
@@ -79,8 +77,7 @@ func (a *accumulator) inOrder(order []nameKey) []entry {
 	return entries
 }
 
-// byName returns the entries of the table in the order of their names, the entries of one
-// name by first appearance.
+// byName returns the entries of the table in the order of their names, the entries of one name by first appearance.
 func (a *accumulator) byName() []nameKey {
 	order := make([]nameKey, a.entries.len)
 	for i := range order {
@@ -125,9 +122,8 @@ func (a *accumulator) compareEntries(x, y nameKey) int {
 	return cmp.Compare(x.index, y.index)
 }
 
-// joinForms takes the entries of one name. Entries of one hash differ in form; joinForms
-// merges them into the first one as far as LLVM's rules allow. It returns the first entry
-// of each hash.
+// joinForms takes the entries of one name. Entries of one hash differ in form; joinForms merges them into the first
+// one as far as LLVM's rules allow. It returns the first entry of each hash.
 func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 	if len(entries) == 1 {
 		return entries
@@ -241,8 +237,7 @@ func (k *sumKeys) gather() {
 	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap}
 }
 
-// functions returns the keys as functions; their records use the accumulator's
-// memory.
+// functions returns the keys as functions; their records use the accumulator's memory.
 func (k *sumKeys) functions() []Function {
 	out := make([]Function, k.len())
 	records := make([]Record, len(k.entries))
@@ -259,8 +254,7 @@ func (k *sumKeys) functions() []Function {
 	return out
 }
 
-// A nameKey has eight bytes of an entry's name, the first byte highest, and zeros after the
-// end of the name.
+// A nameKey has eight bytes of an entry's name, the first byte highest, and zeros after the end of the name.
 type nameKey struct {
 	bytes uint64
 	index int32

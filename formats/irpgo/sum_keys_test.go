@@ -3,7 +3,6 @@ package irpgo
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -15,25 +14,14 @@ import (
 // memory of a catalog only if no fork can add profiles by the catalog.
 func TestViewOfAFork(t *testing.T) {
 	const name = "../../testdata/irpgo/llvm22/many-functions.profdata"
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, name)
 	add := func(m *Merger) *Merged {
-		r, err := NewReader(name, data, ReaderOptions{})
-		if err == nil {
-			_, err = m.Add(r, 1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		addTo(t, m, openReader(t, name, data, ReaderOptions{}), 1)
 		return m.Finish()
 	}
 	text := func(r *Merged) string {
 		var b bytes.Buffer
-		if err := r.WriteIndexed(&b, IndexedOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.WriteIndexed(&b, IndexedOptions{}))
 		return b.String()
 	}
 	want := text(add(NewMerger(MergeOptions{})))
@@ -45,10 +33,7 @@ func TestViewOfAFork(t *testing.T) {
 		}
 		return list
 	}
-	p, err := Read(name, data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, name, data, ReaderOptions{})
 	all := functions(p.View(name, nil))
 	if got := functions(add(m).View(name, nil)); !slices.Equal(got, all) || len(all) == 0 {
 		t.Errorf("the view has %d functions, want %d, or their order is not that of names", len(got), len(all))
@@ -66,22 +51,13 @@ func TestMergedInfo(t *testing.T) {
 	const name = "../../testdata/irpgo/clang22/ir-run1.profraw"
 	data := oracle.ReadFile(t, name)
 	m := NewMerger(MergeOptions{})
-	r, err := NewReader(name, data, ReaderOptions{})
-	if err == nil {
-		_, err = m.Add(r, 1)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	addTo(t, m, openReader(t, name, data, ReaderOptions{}), 1)
 	for _, version := range []uint32{7, 12} {
 		sum := m.Finish()
-		r, err := NewReader("sum", writeMerged(t, sum, IndexedOptions{Version: version}), ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := sum.Info(version), r.Info
-		if got.Format != want.Format || got.Version != want.Version || got.Variant != want.Variant {
-			t.Errorf("version %d: %+v, want %+v", version, got, want)
+		r := openReader(t, "sum", writeMerged(t, sum, IndexedOptions{Version: version}), ReaderOptions{})
+		got, want := sum.Head, r.Info
+		if want.Format != FormatIndexed || want.Version != version || got.Variant != want.Variant {
+			t.Errorf("version %d: %v, want %+v", version, got.Variant, want)
 		}
 		if version >= 9 && !slices.EqualFunc(got.BinaryIDs, want.BinaryIDs, bytes.Equal) {
 			t.Errorf("version %d: binary ids %x, want %x", version, got.BinaryIDs, want.BinaryIDs)

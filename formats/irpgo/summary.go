@@ -4,12 +4,10 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
-	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Summary describes how the counts of a profile are spread. Compilers decide
-// from it what is hot and what is cold.
+// Summary describes how the counts of a profile are spread. Compilers decide from it what is hot and what is cold.
 type Summary struct {
 	NumFunctions     uint64 // records with counts; pseudo counts are left out
 	NumCounts        uint64 // counters of all of them; LLVM says blocks
@@ -18,51 +16,6 @@ type Summary struct {
 	MaxInternalCount uint64          // greatest counter that is not a first one
 	TotalCount       uint64          // sum of all counters, modulo 2^64 as in LLVM
 	Cutoffs          profile.Cutoffs // LLVM's detailed summary
-}
-
-// SummaryBuilder computes a [Summary] from counters given in any order. The
-// zero value is empty. Parts of a profile may be added to builders of their
-// own and merged. Memory grows with the number of distinct counts.
-type SummaryBuilder struct {
-	functions   uint64
-	maxFirst    uint64
-	maxInternal uint64
-	counts      tally.Tally
-}
-
-// Add takes in the counters of one record. Records with pseudo counts, and
-// those without counters, do not matter to the summary.
-func (b *SummaryBuilder) Add(counts []uint64) {
-	if len(counts) == 0 || pseudoKind(counts) != 0 {
-		return
-	}
-	b.functions++
-	b.maxFirst = max(b.maxFirst, counts[0])
-	b.maxInternal = max(b.maxInternal, b.counts.AddAll(counts[1:]))
-	b.counts.Add(counts[0])
-}
-
-// Merge takes in what was added to o, which stays valid.
-func (b *SummaryBuilder) Merge(o *SummaryBuilder) {
-	b.functions += o.functions
-	b.maxFirst = max(b.maxFirst, o.maxFirst)
-	b.maxInternal = max(b.maxInternal, o.maxInternal)
-	b.counts.Merge(&o.counts)
-}
-
-// Summary returns the summary of what was added so far, with an entry for each
-// cutoff, given in millionths, in ascending order.
-func (b *SummaryBuilder) Summary(cutoffs []uint64) Summary {
-	d := b.counts.Distribution(cutoffs, true)
-	s := Summary{
-		NumFunctions: b.functions, NumCounts: d.Values,
-		MaxFunctionCount: b.maxFirst, MaxCount: d.Max, MaxInternalCount: b.maxInternal,
-		TotalCount: d.Low, Cutoffs: make(profile.Cutoffs, len(d.Cutoffs)),
-	}
-	for i, c := range d.Cutoffs {
-		s.Cutoffs[i] = profile.Cutoff(c)
-	}
-	return s
 }
 
 // A summary in an indexed profile, all u64:
@@ -98,9 +51,8 @@ func summarySize(cutoffs int) int {
 	return summaryHeaderSize + 8*summaryFields + cutoffEntrySize*cutoffs
 }
 
-// readSummary honours the numbers of fields and cutoffs in the file: early
-// LLVM versions wrote others. Fields it does not know are skipped, missing
-// ones are zero.
+// readSummary honours the numbers of fields and cutoffs in the file: early LLVM versions wrote others. Fields it
+// does not know are skipped, missing ones are zero.
 func readSummary(c *cursor.Cursor) (*Summary, error) {
 	numFields := c.U64("number of summary fields")
 	numCutoffs := c.U64("number of summary cutoffs")

@@ -4,153 +4,19 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"math/big"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// plainSummary is [SummaryBuilder] without care for speed.
-func plainSummary(records [][]uint64, cutoffs []uint64) Summary {
-	s := Summary{Cutoffs: profile.Cutoffs{}}
-	freq := make(map[uint64]uint64)
-	for _, counts := range records {
-		if len(counts) == 0 || counts[0] >= PseudoWarm {
-			continue
-		}
-		s.NumFunctions++
-		s.NumCounts += uint64(len(counts))
-		s.MaxFunctionCount = max(s.MaxFunctionCount, counts[0])
-		for i, c := range counts {
-			freq[c]++
-			s.TotalCount += c
-			s.MaxCount = max(s.MaxCount, c)
-			if i > 0 {
-				s.MaxInternalCount = max(s.MaxInternalCount, c)
-			}
-		}
-	}
-	cutoffs = slices.Sorted(slices.Values(cutoffs))
-	counts := slices.Sorted(maps.Keys(freq))
-	slices.Reverse(counts)
-	var sum, seen, last uint64
-	for _, cutoff := range cutoffs {
-		want := new(big.Int).SetUint64(s.TotalCount)
-		want.Mul(want, new(big.Int).SetUint64(cutoff))
-		want.Div(want, big.NewInt(1_000_000))
-		for len(counts) > 0 && new(big.Int).SetUint64(sum).Cmp(want) < 0 {
-			last, counts = counts[0], counts[1:]
-			sum += last * freq[last]
-			seen += freq[last]
-		}
-		s.Cutoffs = append(s.Cutoffs, profile.Cutoff{Share: cutoff, Min: last, Values: seen})
-	}
-	return s
-}
-
-// randomCounts draws the counters of n records: zeros, numbers of all sizes,
-// repeated ones, and pseudo counts.
-func randomCounts(rng *rand.Rand, n int) [][]uint64 {
-	records := make([][]uint64, n)
-	for i := range records {
-		counts := make([]uint64, 1+rng.IntN(40))
-		scale := 4 + rng.IntN(61)
-		for j := range counts {
-			switch rng.IntN(4) {
-			case 0:
-			case 1:
-				counts[j] = rng.Uint64N(5000)
-			default:
-				counts[j] = rng.Uint64() >> scale
-			}
-		}
-		if rng.IntN(50) == 0 {
-			counts[0] = PseudoWarm + rng.Uint64N(2)
-		}
-		records[i] = counts
-	}
-	return records
-}
-
-func TestSummary(t *testing.T) {
-	cutoffs := append(profile.DefaultCutoffs(), 500_000, 0, 1, 1_000_000)
-	slices.Reverse(cutoffs) // any order will do
-	for _, tt := range []struct {
-		name    string
-		records [][]uint64
-	}{
-		{"nothing", nil},
-		{"no counters", [][]uint64{{}}},
-		{"one zero", [][]uint64{{0}}},
-		{"pseudo counts alone", [][]uint64{{PseudoHot}, {PseudoWarm, 7}}},
-		{"pseudo counts as others", [][]uint64{{1, PseudoHot}, {2, PseudoWarm}}},
-		{"entry is the greatest", [][]uint64{{9, 1, 2}, {3}}},
-		{"inner is the greatest", [][]uint64{{1, 9}, {3, 4, 5}}},
-		{"around the table of small counts", [][]uint64{{2047, 2048, 2049}, {2048, 2047}}},
-		{"total wraps", [][]uint64{{1<<64 - 3, 1<<64 - 3, 5}}},
-		{"total wraps to little", [][]uint64{{1 << 63, 1 << 63, 7}}},
-		{"total wraps to zero", [][]uint64{{1 << 63}, {1 << 63}}},
-		{"100 records", randomCounts(rand.New(rand.NewPCG(1, 1)), 100)},
-		{"20,000 records", randomCounts(rand.New(rand.NewPCG(1, 2)), 20_000)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			want := plainSummary(tt.records, cutoffs)
-			var one SummaryBuilder
-			parts := make([]SummaryBuilder, 3)
-			for i, counts := range tt.records {
-				one.Add(counts)
-				parts[i%len(parts)].Add(counts)
-			}
-			if got := one.Summary(cutoffs); !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %+v\nwant %+v", got, want)
-			}
-			var merged SummaryBuilder
-			for i := range parts {
-				merged.Merge(&parts[i])
-			}
-			if got := merged.Summary(cutoffs); !reflect.DeepEqual(got, want) {
-				t.Errorf("merged: got  %+v\nwant %+v", got, want)
-			}
-			if got := one.Summary(cutoffs); !reflect.DeepEqual(got, want) {
-				t.Errorf("a second time: got  %+v\nwant %+v", got, want)
-			}
-		})
-	}
-}
-
-// A builder may go on after a summary and after a merge out of it.
-func TestSummaryBuilderGoesOn(t *testing.T) {
-	records := randomCounts(rand.New(rand.NewPCG(2, 1)), 300)
-	var a, b SummaryBuilder
-	for i, counts := range records {
-		switch i {
-		case 100:
-			a.Summary(profile.DefaultCutoffs())
-		case 200:
-			b.Merge(&a)
-		}
-		a.Add(counts)
-	}
-	if got, want := a.Summary(profile.DefaultCutoffs()), plainSummary(records, profile.DefaultCutoffs()); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-	if got, want := b.Summary(profile.DefaultCutoffs()), plainSummary(records[:200], profile.DefaultCutoffs()); !reflect.DeepEqual(got, want) {
-		t.Errorf("copy: got  %+v\nwant %+v", got, want)
-	}
-}
-
-// The summary that show prints is the one we compute, also where the total
-// does not fit into 64 bits.
+// The summary that show prints is the one we compute, also where the total does not fit into 64 bits.
 func TestSummaryAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	for _, tt := range []struct {
@@ -166,20 +32,18 @@ func TestSummaryAgainstLLVM(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := filepath.Join(t.TempDir(), textFile)
-			if err := os.WriteFile(in, tt.data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, tt.data)
 			cutoffs := strings.Trim(strings.ReplaceAll(fmt.Sprint(tt.cutoffs), " ", ","), "[]")
 			stdout, stderr, _ := oracle.Run(t, llvm, "show", "--detailed-summary", "--detailed-summary-cutoffs="+cutoffs, in)
 			_, want, ok := strings.Cut(stdout, "\nTotal functions:")
 			if !ok || stderr != "" {
 				t.Fatalf("llvm-profdata says %s\n%s", stdout, stderr)
 			}
-			var b SummaryBuilder
+			var b summary.Builder
 			for _, rec := range flatten(collect(t, tt.data)) {
 				b.Add(rec.Counts)
 			}
-			s := b.Summary(tt.cutoffs)
+			s := Summary(b.Summary(tt.cutoffs))
 			if got := dumpSummary(&s); got != "Total functions:"+want {
 				t.Errorf("got\n%s\nwant\nTotal functions:%s", got, want)
 			}
@@ -206,19 +70,17 @@ func TestAppendSummaryAgainstLLVM(t *testing.T) {
 	data := randomText(rand.New(rand.NewPCG(6, 1)), 500)
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, textFile), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, data)
 	if _, stderr, code := oracle.Run(t, llvm, "merge", "-o", out, in); code != 0 {
 		t.Fatal(stderr)
 	}
 	indexed := oracle.ReadFile(t, out)
-	var b SummaryBuilder
+	var b summary.Builder
 	for _, rec := range flatten(collect(t, data)) {
 		b.Add(rec.Counts)
 	}
 	const headerSize = 72 // of indexed version 13
-	want := b.Summary(profile.DefaultCutoffs())
+	want := Summary(b.Summary(profile.DefaultCutoffs()))
 	got, err := readSummary(cursor.New("summary", headerSize, indexed[headerSize:], binary.LittleEndian))
 	if err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("read  %+v, error %v\nwant %+v", got, err, want)
@@ -271,7 +133,11 @@ func TestReadSummary(t *testing.T) {
 }
 
 func TestReadSummaryCut(t *testing.T) {
-	want := plainSummary(randomCounts(rand.New(rand.NewPCG(7, 1)), 100), profile.DefaultCutoffs())
+	var b summary.Builder
+	for _, rec := range flatten(collect(t, randomText(rand.New(rand.NewPCG(7, 1)), 100))) {
+		b.Add(rec.Counts)
+	}
+	want := Summary(b.Summary(profile.DefaultCutoffs()))
 	enc := appendSummary(nil, &want)
 	for n := range enc {
 		if _, err := readSummary(cursor.New("summary", 0, enc[:n], binary.LittleEndian)); !errors.Is(err, profile.ErrTruncated) {
@@ -281,34 +147,5 @@ func TestReadSummaryCut(t *testing.T) {
 	got, err := readSummary(cursor.New("summary", 0, enc, binary.LittleEndian))
 	if err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("got %+v, error %v; want %+v", got, err, want)
-	}
-}
-
-func BenchmarkSummaryBuilder(b *testing.B) {
-	for _, bm := range []struct {
-		name string
-		draw func(*rand.Rand) uint64
-	}{
-		{"typical", func(r *rand.Rand) uint64 { return r.Uint64N(2) * uint64(math.Exp(3*r.NormFloat64()+5)) }},
-		{"small", func(r *rand.Rand) uint64 { return r.Uint64N(100) }},
-		{"distinct", func(r *rand.Rand) uint64 { return r.Uint64() >> 1 }},
-	} {
-		b.Run(bm.name, func(b *testing.B) {
-			const counters = 1_000_000
-			rng := rand.New(rand.NewPCG(1, 2))
-			all := make([]uint64, counters)
-			for i := range all {
-				all[i] = bm.draw(rng)
-			}
-			b.SetBytes(8 * counters)
-			b.ReportAllocs()
-			for b.Loop() {
-				var s SummaryBuilder
-				for counts := range slices.Chunk(all, 20) {
-					s.Add(counts)
-				}
-				s.Summary(profile.DefaultCutoffs())
-			}
-		})
 	}
 }

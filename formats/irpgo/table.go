@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// A form holds the numbers of counters, bitmap bytes and value sites of a
-// record. Records of one name, hash and form can be added counter by counter
-// and site by site.
+// A form holds the numbers of counters, bitmap bytes and value sites of a record. Records of one name, hash and
+// form can be added counter by counter and site by site.
 type form struct {
 	counters int32
 	bits     int32 // bytes of bitmap
@@ -79,8 +78,7 @@ func (s *sums) addCounters(n int) position {
 	return position{int32(last), int32(at)}
 }
 
-// record sets r to the record of an entry, in the memory of s. sites begins with
-// the finished sites of the entry.
+// record sets r to the record of an entry, in the memory of s. sites begins with the finished sites of the entry.
 func (s *sums) record(r *Record, e *entry, sites [][]ValueData) {
 	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), valueSites{}
 	if e.sites.any() {
@@ -93,9 +91,8 @@ type table struct {
 	sums
 	entries tableEntries
 	seqs    []uint64 // first appearance of each entry: number of the input and of the record in it
-	// index is a hash table of 2^n slots with linear probing. A slot holds half
-	// of a reference and, in the lower half, the number of an entry, from 1 up.
-	// Entries with one reference and hash lie in the order of entries.
+	// index is a hash table of 2^n slots with linear probing. A slot holds half of a reference and, in the lower
+	// half, the number of an entry, from 1 up. Entries with one reference and hash lie in the order of entries.
 	index   []uint64
 	indexed int // entries in the index: the first ones
 	last    int // entry that was found or made last
@@ -123,9 +120,8 @@ func (t *tableEntries) add(e entry) *entry {
 	return last
 }
 
-// newTable returns a table with the entries of a distinct catalog and with only zeros. The
-// table shares the entries with the catalog and does not change them. seq is the number of
-// the first entry.
+// newTable returns a table with the entries of a distinct catalog and with only zeros. The table shares the entries
+// with the catalog and does not change them. seq is the number of the first entry.
 func newTable(c *catalog, seq uint64) (t table) {
 	t.counts, t.bitmap, t.sites = [][]uint64{make([]uint64, c.counters)}, make([]byte, c.bitmapSize), make([]siteSum, c.sites)
 	clear(t.sites) // a new page that is read before it is written costs two page faults
@@ -145,8 +141,7 @@ func newTable(c *catalog, seq uint64) (t table) {
 	return t
 }
 
-// indexFactors make the slots of references and hashes unpredictable, so that no file
-// can make them collide.
+// indexFactors make the slots of references and hashes unpredictable, so that no file can make them collide.
 var indexFactors = [2]uint64{rand.Uint64() | 1, rand.Uint64() | 1}
 
 // slot returns the index of the slot where the search for a reference and a hash begins.
@@ -172,9 +167,8 @@ func (t *table) expect(n int) {
 	}
 }
 
-// lookAhead is the number of entries after the last one that find compares
-// before it consults the index: programs built from one source tree share
-// functions, mostly in the same order.
+// lookAhead is the number of entries after the last one that find compares before it consults the index: programs
+// built from one source tree share functions, mostly in the same order.
 const lookAhead = 8
 
 // A match says what entry a table has for a record.
@@ -235,8 +229,7 @@ func (t *table) add(key *entry, seq uint64) *entry {
 	return e
 }
 
-// extend appends n zeros. It doubles the memory if need be: append would copy a
-// long slice five times on its way.
+// extend appends n zeros. It doubles the memory if need be: append would copy a long slice five times on its way.
 func extend[T any](s []T, n int) []T {
 	if len(s)+n > cap(s) {
 		s = slices.Grow(s, len(s)+n)

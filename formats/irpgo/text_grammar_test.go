@@ -9,8 +9,7 @@ import (
 // one is a record to put things behind.
 const one = "foo\n1\n1\n5\n"
 
-// textAccepted lists inputs and what must be read from them, as dumpText
-// prints it.
+// textAccepted lists inputs and what must be read from them, as dumpText prints it.
 var textAccepted = []struct{ name, in, want string }{
 	{"record", one, "front-end; foo 1 [5]"},
 	{"no end of line", "foo\n1\n1\n5", "front-end; foo 1 [5]"},

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// plainDecimal is the quick way through nearly all lines of a profile: digits,
-// too few to overflow, and \n. It returns the position after the line, or 0 if
-// the line is anything else.
+// plainDecimal is the quick way through nearly all lines of a profile: digits, too few to overflow, and \n. It
+// returns the position after the line, or 0 if the line is anything else.
 func plainDecimal(data []byte, pos int) (v uint64, end int) {
 	const safeDigits = 19
 	i := pos
@@ -71,8 +70,7 @@ func cutBase(s []byte) (base uint64, digits []byte) {
 	return 10, s
 }
 
-// lowerASCII leaves other bytes alone, so that no letter of another alphabet
-// folds into a directive.
+// lowerASCII leaves other bytes alone, so that no letter of another alphabet folds into a directive.
 func lowerASCII(s []byte) string {
 	s = slices.Clone(s)
 	for i, c := range s {

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The text format is lines, ended by \n or \r\n. Empty lines and lines that
-// begin with '#' are skipped wherever they are. Nothing is escaped or trimmed:
-// a name is its whole line, and so is a number.
+// The text format is lines, ended by \n or \r\n. Empty lines and lines that begin with '#' are skipped wherever
+// they are. Nothing is escaped or trimmed: a name is its whole line, and so is a number.
 //
 //	file      = { directive } { record }
 //	directive = ":ir" | ":fe" | ":csir" | ":entry_first" | ":not_entry_first"
@@ -23,9 +22,8 @@ import (
 //	            [ "$"numBytes { byte } ]
 //	            [ numKinds { kind numSites { numValues { value":"count } } } ]
 //
-// Directives may be in any case. The first line that does not begin with ':'
-// ends the header. Value data follows if the line after the counters, or after
-// the bitmap, is a decimal number below 2^32.
+// Directives may be in any case. The first line that does not begin with ':' ends the header. Value data follows if
+// the line after the counters, or after the bitmap, is a decimal number below 2^32.
 //
 // Hash, numBytes, byte and the numbers of traces are in any base: decimal, 0x,
 // 0b, 0o, or octal after a leading zero. All other numbers are decimal.
@@ -51,8 +49,7 @@ var textDirectives = map[string]struct{ set, clear Variant }{
 	"temporal_prof_traces":    {set: HasTemporal},
 }
 
-// textReader decodes a text profile line by line. After the first failure
-// every get returns zero and err stays.
+// textReader decodes a text profile line by line. After the first failure every get returns zero and err stays.
 type textReader struct {
 	decoded
 	data   []byte
@@ -199,8 +196,7 @@ func (d *textReader) readRecord() {
 		d.fail(d.at(start).Field("number of counters").Got("0").Want("at least 1").
 			Because(malformed("number of counters is zero")))
 	}
-	// The slices grow with the lines that are there, never with the number
-	// that announces them.
+	// The slices grow with the lines that are there, never with the number that announces them.
 	d.rec.Counts = d.rec.Counts[:0]
 	for ; n > 0 && d.err == nil; n-- {
 		d.rec.Counts = append(d.rec.Counts, d.number(10, math.MaxUint64, llvmerr.Truncated, "counter", "count is invalid"))
@@ -273,8 +269,7 @@ func (d *textReader) readValues() {
 	}
 }
 
-// readKind reads the sites of one kind. A kind that comes twice gets the sites
-// of both, as in LLVM.
+// readKind reads the sites of one kind. A kind that comes twice gets the sites of both, as in LLVM.
 func (d *textReader) readKind() {
 	d.more()
 	start := d.pos
@@ -288,13 +283,13 @@ func (d *textReader) readKind() {
 		n := d.number(10, math.MaxUint32, llvmerr.Truncated, "number of values", "")
 		first := len(d.values)
 		for ; n > 0 && d.err == nil; n-- {
-			d.readValue(ValueKind(k))
+			d.readValue(int(k))
 		}
 		d.sites[k] = append(d.sites[k], d.values[first:len(d.values):len(d.values)])
 	}
 }
 
-func (d *textReader) readValue(k ValueKind) {
+func (d *textReader) readValue(k int) {
 	if !d.need(llvmerr.Truncated, "value") {
 		return
 	}
@@ -395,8 +390,7 @@ func (d *textReader) line() []byte {
 	return rest[:i]
 }
 
-// number reads a line that is an unsigned number of at most max. The detail is
-// LLVM's for a line that is not.
+// number reads a line that is an unsigned number of at most max. The detail is LLVM's for a line that is not.
 func (d *textReader) number(base uint64, max uint64, atEnd llvmerr.Code, field, detail string) uint64 {
 	if d.err != nil {
 		return 0
@@ -430,6 +424,6 @@ func (d *textReader) fail(err error) {
 }
 
 // at returns the place of an error. It counts lines, so that reading need not.
-func (d *textReader) at(off int) flaw.Place {
+func (d *textReader) at(off int) flaw.Position {
 	return flaw.At("text", int64(off)).InRecord(d.record).OnLine(1 + bytes.Count(d.data[:off], []byte{'\n'}))
 }

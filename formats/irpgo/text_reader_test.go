@@ -162,9 +162,7 @@ func TestTextSymbols(t *testing.T) {
 	in := ":temporal_prof_traces\n1\n1\n1\nfirst,rec\nrec\n1\n1\n1\n" +
 		"2\n0\n1\n2\ncallee:2\nrec:1\n2\n1\n3\nvtable:4\ncallee:3\nvtable:2\nlast\n1\n1\n1\n"
 	_, r, err := readRecords([]byte(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := sortedNames(r.Symbols()), []string{"callee", "first", "last", "rec", "vtable"}; !slices.Equal(got, want) {
 		t.Errorf("Symbols are %q, want %q", got, want)
 	}
@@ -176,10 +174,7 @@ func TestTextSymbols(t *testing.T) {
 // Records may be walked more than once, also after a walk that was left early.
 func TestTextWalks(t *testing.T) {
 	in := one + "1\n0\n1\n1\ncallee:2\nfoo\n2\n1\n6\nbar\n3\n2\n7\n8\n$1\n9\n"
-	r, err := NewReader(textFile, []byte(in), ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, textFile, []byte(in), ReaderOptions{})
 	for range r.Records() {
 		break
 	}
@@ -189,9 +184,7 @@ func TestTextWalks(t *testing.T) {
 	var walks [2][]*Record
 	for i := range walks {
 		for rec, err := range r.Records() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			walks[i] = append(walks[i], rec)
 		}
 	}
@@ -205,10 +198,7 @@ func TestTextWalks(t *testing.T) {
 
 // An iteration ends after its error, and a second one finds it again.
 func TestTextErrorEndsWalk(t *testing.T) {
-	r, err := NewReader(textFile, []byte(one+"bar\nx\n"+one), ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := openReader(t, textFile, []byte(one+"bar\nx\n"+one), ReaderOptions{})
 	for range 2 {
 		var recs, errs int
 		for _, err := range r.ReusedRecords() {
@@ -247,8 +237,7 @@ func TestTextHugeNumbers(t *testing.T) {
 	}
 }
 
-// Reading allocates names, and nothing for lines and records once the slices
-// have their size.
+// Reading allocates names, and nothing for lines and records once the slices have their size.
 func TestTextAllocations(t *testing.T) {
 	const records = 1000
 	var b bytes.Buffer
@@ -257,15 +246,8 @@ func TestTextAllocations(t *testing.T) {
 	}
 	data := b.Bytes()
 	allocs := testing.AllocsPerRun(5, func() {
-		r, err := NewReader(textFile, data, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range r.ReusedRecords() {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		r := openReader(t, textFile, data, ReaderOptions{})
+		must(t, readable(r))
 	})
 	if limit := records * 1.1; allocs > limit {
 		t.Errorf("%v allocations for %d records, want at most %v", allocs, records, limit)
@@ -324,15 +306,8 @@ func BenchmarkTextReader(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := NewReader(textFile, data, ReaderOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, err := range r.ReusedRecords() {
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
+		r := openReader(b, textFile, data, ReaderOptions{})
+		must(b, readable(r))
 	}
 }
 
@@ -360,9 +335,7 @@ func readRecords(data []byte) ([]*Record, *Reader, error) {
 func collect(t testing.TB, data []byte) *Profile {
 	t.Helper()
 	recs, r, err := readRecords(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slices.SortStableFunc(recs, func(a, b *Record) int { return strings.Compare(a.Name, b.Name) })
 	p := profileOf(r.Info.Variant, recs...)
 	p.Symbols = r.Symbols()
@@ -383,9 +356,7 @@ func equalRecords(a, b *Record) bool {
 func dumpText(t *testing.T, data []byte) string {
 	t.Helper()
 	recs, r, err := readRecords(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b strings.Builder
 	b.WriteString(r.Info.Variant.String())
 	if r.Info.Variant.Has(HasTemporal) {
@@ -409,14 +380,14 @@ func dumpText(t *testing.T, data []byte) string {
 				fmt.Fprintf(&b, " %d:", k)
 			}
 			for _, site := range sites {
-				b.WriteString(dumpSite(ValueKind(k), site, r.Symbols()))
+				b.WriteString(dumpSite(k, site, r.Symbols()))
 			}
 		}
 	}
 	return b.String()
 }
 
-func dumpSite(k ValueKind, site []ValueData, symtab *Symtab) string {
+func dumpSite(k int, site []ValueData, symtab *Symtab) string {
 	var values []string
 	for _, v := range site {
 		switch {
@@ -437,9 +408,7 @@ func mergeText(t testing.TB, llvm string, data []byte, args ...string) (out []by
 	t.Helper()
 	dir := t.TempDir()
 	in, to := filepath.Join(dir, textFile), filepath.Join(dir, "out")
-	if err := os.WriteFile(in, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, data)
 	args = append([]string{"merge", "--text", "-o", to}, args...)
 	_, stderr, code = oracle.Run(t, llvm, append(args, in)...)
 	if code == 0 {

@@ -15,27 +15,23 @@ import (
 
 // TextOptions adjust [WriteText]. The zero value is right for most uses.
 type TextOptions struct {
-	// Sparse leaves out the functions that never ran: every counter and bitmap byte of their records is
-	// zero.
+	// Sparse leaves out the functions that never ran: every counter and bitmap byte of their records is zero.
 	Sparse bool
-	// LLVMCompat writes what llvm-profdata 22 writes even where that loses
-	// names or cannot be read back: targets get their names only from the
-	// functions written and from VTableNames, and what would be an error is a
+	// LLVMCompat writes what llvm-profdata 22 writes even where that loses names or cannot be read back: targets
+	// get their names only from the functions written and from VTableNames, and what would be an error is a
 	// warning.
 	LLVMCompat bool
 	// Warn receives what the text format cannot express; nil drops it.
 	Warn func(profile.Warning)
 }
 
-// WriteText writes p in the text format, with the bytes of "llvm-profdata merge --text" of LLVM 22 except
-// as [TextOptions] says about LLVMCompat.
-// Functions are ordered by name, then hash.
+// WriteText writes p in the text format, with the bytes of "llvm-profdata merge --text" of LLVM 22 except as
+// [TextOptions] says about LLVMCompat. Functions are ordered by name, then hash.
 //
-// The format has no place for binary ids, for the function-entry-only flag,
-// for value targets whose name is not known, and for names with a comma in
-// traces; opt.Warn is told. A profile that could not be read back, such as one
-// with a line break in a function name, is a [profile.FormatError] wrapping
-// [profile.ErrUnsupported], and nothing is written.
+// The format has no place for binary ids, for the function-entry-only flag, for value targets whose name is not
+// known, and for names with a comma in traces; opt.Warn is told. A profile that could not be read back, such as one
+// with a line break in a function name, is a [profile.FormatError] wrapping [profile.ErrUnsupported], and nothing
+// is written.
 func WriteText(w io.Writer, p *Profile, opt TextOptions) error {
 	t := textWriter{w: w, p: p, opt: opt}
 	t.collect()
@@ -80,8 +76,7 @@ func (t *textWriter) collect() {
 	}
 }
 
-// check finds what would make the file unreadable, and warns of what the
-// format has no place for.
+// check finds what would make the file unreadable, and warns of what the format has no place for.
 func (t *textWriter) check() error {
 	if t.p.Variant.Has(EntryOnly) {
 		t.warn("", flaw.In("text").Field("variant").Got(EntryOnly.String()).Want("one that has a directive").
@@ -122,8 +117,7 @@ func unreadable(rec *Record, i int) error {
 // isLine reports whether s, written as a line, is read back as it is.
 func isLine(s string) bool { return isLineStart(s) && s[len(s)-1] != '\r' }
 
-// isLineStart reports whether s, written at the start of a line before other
-// text, is read back as it is.
+// isLineStart reports whether s, written at the start of a line before other text, is read back as it is.
 func isLineStart(s string) bool {
 	return s != "" && s[0] != commentMark && !strings.ContainsAny(s, "\n\x00")
 }
@@ -173,7 +167,7 @@ func (t *textWriter) resolve() {
 func (t *textWriter) references() (targets, entries map[uint64]string) {
 	targets, entries = make(map[uint64]string), make(map[uint64]string)
 	for _, rec := range t.recs {
-		for _, k := range []ValueKind{IndirectCallTarget, VTableTarget} {
+		for _, k := range []int{IndirectCallTarget, VTableTarget} {
 			for _, site := range rec.Values[k] {
 				for _, v := range site {
 					if v.Value != 0 {
@@ -193,8 +187,7 @@ func (t *textWriter) references() (targets, entries map[uint64]string) {
 	return targets, entries
 }
 
-// warnUnknown warns of the references that have no name or none that can be
-// written, and forgets the latter.
+// warnUnknown warns of the references that have no name or none that can be written, and forgets the latter.
 func (t *textWriter) warnUnknown(what string, names map[uint64]string, writable func(string) bool) {
 	lost := 0
 	for ref, name := range names {
@@ -230,8 +223,7 @@ func (t *textWriter) header() {
 	if v.Has(SingleByte) {
 		t.print("# Instrument block coverage\n:single_byte_coverage\n")
 	}
-	// A file of no bytes is no profile, and one that begins with a name in
-	// UTF-8 is not taken for text.
+	// A file of no bytes is no profile, and one that begins with a name in UTF-8 is not taken for text.
 	if len(t.buf) == 0 && !v.Has(HasTemporal) && !t.opt.LLVMCompat &&
 		(len(t.recs) == 0 || !looksLikeText([]byte(t.recs[0].Name))) {
 		t.print("# Front-end level instrumentation\n")
@@ -261,9 +253,8 @@ func (t *textWriter) traces() {
 	t.print("\n")
 }
 
-// noValueData is value data without a site. After a record that has none, it
-// keeps a name that is a number, or begins with '$', from being read as part
-// of that record.
+// noValueData is value data without a site. After a record that has none, it keeps a name that is a number, or
+// begins with '$', from being read as part of that record.
 const noValueData = "# Num Value Kinds:\n1\n# ValueKind = IPVK_IndirectCallTarget:\n0\n# NumValueSites:\n0\n\n"
 
 func (t *textWriter) functions() {
@@ -285,8 +276,7 @@ func (t *textWriter) functions() {
 	}
 }
 
-// misread reports whether a name on the line after a record would be taken
-// for the record's bitmap or value data.
+// misread reports whether a name on the line after a record would be taken for the record's bitmap or value data.
 func misread(prev *Record, name string) bool {
 	if name == "" || !hasNone(&prev.Values) {
 		return false
@@ -344,7 +334,7 @@ func appendTextValues(dst []byte, values *valueSites, symtab *Symtab) []byte {
 			continue
 		}
 		dst = append(dst, "# ValueKind = "...)
-		dst = append(dst, ValueKind(k).String()...)
+		dst = append(dst, valueKindNames[k]...)
 		dst = append(dst, ":\n"...)
 		dst = appendNumber(dst, uint64(k))
 		dst = append(dst, "# NumValueSites:\n"...)
@@ -352,7 +342,7 @@ func appendTextValues(dst []byte, values *valueSites, symtab *Symtab) []byte {
 		for _, site := range sites {
 			dst = appendNumber(dst, uint64(len(site)))
 			for _, v := range site {
-				if ValueKind(k) == MemOPSize {
+				if k == MemOPSize {
 					dst = strconv.AppendUint(dst, v.Value, 10)
 				} else if name := symtab.Name(v.Value); name != "" {
 					dst = append(dst, name...)

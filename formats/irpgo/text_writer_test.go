@@ -133,8 +133,7 @@ func TestWriteTextFixturesAgainstLLVM(t *testing.T) {
 	}
 }
 
-// Names of targets come from wherever the profile knows them, for LLVM only
-// from the functions written.
+// Names of targets come from wherever the profile knows them, for LLVM only from the functions written.
 func TestWriteTextTargets(t *testing.T) {
 	var symtab Symtab
 	p := profileOf(0,
@@ -173,9 +172,7 @@ func TestWriteTextTargets(t *testing.T) {
 			t.Errorf("%+v: warnings %v, want one of %q", tt.opt, warnings, tt.lost)
 		}
 		recs, r, err := readRecords(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, sites := range recs[0].Values {
 			for _, site := range sites {
@@ -190,8 +187,7 @@ func TestWriteTextTargets(t *testing.T) {
 	}
 }
 
-// The names that value data and traces of a text profile mention survive
-// without records of their own.
+// The names that value data and traces of a text profile mention survive without records of their own.
 func TestTextKeepsNamesWithoutRecords(t *testing.T) {
 	const in = ":temporal_prof_traces\n1\n1\n1\nelsewhere,foo\n" + one + "2\n0\n1\n1\ncallee:3\n2\n1\n1\nvtable:2\n"
 	out := writeText(t, collect(t, []byte(in)), TextOptions{Warn: failOnWarning(t)})
@@ -359,9 +355,7 @@ func BenchmarkWriteText(b *testing.B) {
 	b.SetBytes(int64(len(writeText(b, p, TextOptions{}))))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := WriteText(io.Discard, p, TextOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, WriteText(io.Discard, p, TextOptions{}))
 	}
 }
 
@@ -394,9 +388,7 @@ func flatten(p *Profile) []*Record {
 func writeText(t testing.TB, p *Profile, opt TextOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, p, opt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteText(&b, p, opt))
 	return b.Bytes()
 }
 
@@ -443,7 +435,7 @@ func randomValues(b *bytes.Buffer, rng *rand.Rand, name func() string) {
 	fmt.Fprintf(b, "# Num Value Kinds:\n%d\n", len(kinds))
 	for _, k := range kinds {
 		sites := 1 + rng.IntN(4)
-		fmt.Fprintf(b, "# ValueKind = %v:\n%d\n# NumValueSites:\n%d\n", ValueKind(k), k, sites)
+		fmt.Fprintf(b, "# ValueKind = %v:\n%d\n# NumValueSites:\n%d\n", valueKindNames[k], k, sites)
 		for range sites {
 			values := rng.IntN(4)
 			fmt.Fprintln(b, values)

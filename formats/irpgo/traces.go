@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// timestamp is the moment of a function's first call, a count that starts at
-// 1 in each process.
+// timestamp is the moment of a function's first call, a count that starts at 1 in each process.
 type timestamp struct{ when, nameRef uint64 }
 
 // traceOf orders the functions of a run by first call.
@@ -59,10 +58,9 @@ func (l traceLimits) cut(traces []Trace) []Trace {
 	return kept
 }
 
-// A ranking is a sample that does not depend on how inputs are grouped: a trace has a
-// rank that follows from the id of its input, its number in the input and its functions. The
-// traces with the lowest ranks are kept. The functions make ranks differ if inputs of several
-// sums have the same ids.
+// A ranking is a sample that does not depend on how inputs are grouped: a trace has a rank that follows from the id
+// of its input, its number in the input and its functions. The traces with the lowest ranks are kept. The functions
+// make ranks differ if inputs of several sums have the same ids.
 type ranking struct {
 	traceLimits
 	traces []rankedTrace

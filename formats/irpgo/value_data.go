@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"fmt"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
@@ -24,9 +26,8 @@ type valueBuffer struct {
 	data  []ValueData
 }
 
-// readValueData decodes the blob at the cursor into v, whose sites alias b
-// until the next call. The cursor must stand at the blob and hold nothing
-// that may not be read.
+// readValueData decodes the blob at the cursor into v, whose sites alias b until the next call. The cursor must
+// stand at the blob and hold nothing that may not be read.
 func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
 	*v = valueSites{}
 	start, startPos := c.Offset(), c.Pos()
@@ -45,14 +46,12 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
 		}
 		kind := c.U32("value kind")
 		n := c.U32("number of value sites")
-		if kind >= NumValueKinds {
-			c.Fail(c.At(at).Field("value kind").Got(kind).Want("at most 2").
-				Because(malformed("value kind is invalid")))
+		switch {
+		case kind >= NumValueKinds:
+			failValue(c, at, "value kind", kind, "at most 2", "value kind is invalid")
 			return
-		}
-		if v[kind] != nil {
-			c.Fail(c.At(at).Field("value kind").Gotf("%d again", kind).Want("each kind once").
-				Because(malformed("value kind is invalid")))
+		case v[kind] != nil:
+			failValue(c, at, "value kind", fmt.Sprintf("%d again", kind), "each kind once", "value kind is invalid")
 			return
 		}
 		padded := (uint64(n) + 7) &^ 7
@@ -85,12 +84,9 @@ func (b *valueBuffer) readValueData(c *cursor.Cursor, v *valueSites) {
 		}
 		v[kind] = b.sites[firstSite:len(b.sites):len(b.sites)]
 	}
-	// LLVM walks on by TotalSize; a blob with bytes left over would let the
-	// sum of its parts disagree with it.
+	// LLVM walks on by TotalSize; a blob with bytes left over would let the sum of its parts disagree with it.
 	if left() != 0 {
-		c.Fail(c.At(start).Field("value data size").Got(total).
-			Wantf("%d, what its parts add up to", c.Pos()-startPos).
-			Because(malformed("value profile address is greater than total size")))
+		failValue(c, start, "value data size", total, fmt.Sprintf("%d, what its parts add up to", c.Pos()-startPos), beyondTotal)
 	}
 }
 
@@ -109,21 +105,25 @@ func readValueHeader(c *cursor.Cursor) (total, kinds uint32) {
 			Wantf("at most the %d bytes left", c.Len()+valueDataHeader).
 			Because(&llvmerr.Error{Code: llvmerr.TooLarge}))
 	case kinds > NumValueKinds:
-		c.Fail(c.At(start + 4).Field("number of value kinds").Got(kinds).Want("at most 3").
-			Because(malformed("number of value profile kinds is invalid")))
+		failValue(c, start+4, "number of value kinds", kinds, "at most 3", "number of value profile kinds is invalid")
 	case total%8 != 0:
-		c.Fail(c.At(start).Field("value data size").Got(total).Want("a multiple of 8").
-			Because(malformed("total size is not multiples of quardword")))
+		failValue(c, start, "value data size", total, "a multiple of 8", "total size is not multiples of quardword")
 	case total < valueDataHeader:
-		c.Fail(c.At(start).Field("value data size").Got(total).Want("at least 8").
-			Because(malformed("value profile address is greater than total size")))
+		failValue(c, start, "value data size", total, "at least 8", beyondTotal)
 	}
 	return total, kinds
 }
 
+// beyondTotal is LLVM's message for value data that does not fit its size.
+const beyondTotal = "value profile address is greater than total size"
+
+// failValue is for value data that LLVM calls malformed, in the words of detail.
+func failValue(c *cursor.Cursor, at int64, field string, got any, want, detail string) {
+	c.Fail(c.At(at).Field(field).Gotf("%v", got).Want(want).Because(malformed(detail)))
+}
+
 func overrun(c *cursor.Cursor, at int64, field string, found uint64, left int) {
-	c.Fail(c.At(at).Field(field).Got(found).Wantf("what fits the %d bytes left of the value data", left).
-		Because(malformed("value profile address is greater than total size")))
+	failValue(c, at, field, found, fmt.Sprintf("what fits the %d bytes left of the value data", left), beyondTotal)
 }
 
 // appendValueData appends the little-endian blob of v; kinds without sites
@@ -173,9 +173,8 @@ func valueDataSize(v *valueSites) int {
 	return n
 }
 
-// valuesOfKind splits valid value data, which begins with the header of a kind
-// that has the given number of sites: the numbers of values per site, the pairs
-// of value and count, and what follows.
+// valuesOfKind splits valid value data, which begins with the header of a kind that has the given number of sites:
+// the numbers of values per site, the pairs of value and count, and what follows.
 func valuesOfKind(data []byte, sites int) (lengths, pairs, rest []byte) {
 	lengths = data[valueKindHeader : valueKindHeader+sites]
 	data = data[valueKindHeader+(sites+7)&^7:]
@@ -201,9 +200,8 @@ func (s *siteCounts) split(v *valueSites, sites [][]ValueData) {
 	}
 }
 
-// read sets s to what the value data at the start of b says and returns the size
-// of the data in bytes. It returns 0 if the data is not laid out as LLVM lays it
-// out: the kinds that have sites, in ascending order.
+// read sets s to what the value data at the start of b says and returns the size of the data in bytes. It returns 0
+// if the data is not laid out as LLVM lays it out: the kinds that have sites, in ascending order.
 func (s *siteCounts) read(bigEndian bool, b []byte) (size int) {
 	*s = siteCounts{}
 	if len(b) < valueDataHeader {

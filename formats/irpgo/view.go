@@ -15,22 +15,17 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// View shows the profile in the terms that all formats share. name is the
-// file's; "" for none.
+// View shows the profile in the terms that all formats share. name is the file's; "" for none.
 //
-// A function is a record: records of one name differ in hash, and a
-// context-sensitive record has a label. Blocks are the counters. Calls are known
-// only where the first counter is at the entry: for front-end, [EntryFirst] and
-// [EntryOnly] profiles. A function that is hot or warm
-// without counts (see [Record.Pseudo]) has a label and no blocks. Names have
-// their file taken off (see [SplitName]); IDs are name references.
+// A function is a record: records of one name differ in hash, and a context-sensitive record has a label. Blocks
+// are the counters. Calls are known only where the first counter is at the entry: for front-end, [EntryFirst] and
+// [EntryOnly] profiles. A function that is hot or warm without counts (see [Record.Pseudo]) has a label and no
+// blocks. Names have their file taken off (see [SplitName]); IDs are name references.
 //
-// Of a profile with a heap profile (MemProf) the allocation contexts are stacks:
-// see [memprof.Profile.View].
+// Of a profile with a heap profile (MemProf) the allocation contexts are stacks: see [memprof.Profile.View].
 //
-// Edges are value profiles. Their targets have names as far as the profile has
-// records or Symbols of them, so merge with [MergeOptions].KeepSymbols, and
-// KeepVTableNames.
+// Edges are value profiles. Their targets have names as far as the profile has records or Symbols of them, so merge
+// with [MergeOptions].KeepSymbols, and KeepVTableNames.
 func (p *Profile) View(name string, info *Info) profile.View {
 	return newView(p, func(yield func(*Function) bool) {
 		for i := range p.Functions {
@@ -51,7 +46,7 @@ func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profi
 		v.identity.Variant = []string{p.Variant.String()}
 	}
 	if info != nil {
-		v.identity.Format = info.Format.String()
+		v.identity.Format = string(info.Format)
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprint(info.Version)
 		}
@@ -250,9 +245,8 @@ func (v *view) fillCounts(f *profile.Function, r *Record, newBlocks func(n int) 
 	}
 }
 
-// heapName returns what names the functions of the heap profile, as far as the
-// profile has records of them. The heap profile knows functions that are local
-// to their files without these.
+// heapName returns what names the functions of the heap profile, as far as the profile has records of them. The
+// heap profile knows functions that are local to their files without these.
 func (v *view) heapName() func(guid uint64) string {
 	names := sync.OnceValue(func() map[uint64]string {
 		names := make(map[uint64]string)
@@ -292,7 +286,7 @@ func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
 						for _, d := range values {
 							e := newEdge()
 							*e = profile.Edge{Kind: edgeKinds[kind], Caller: caller, Hash: r.Hash, Site: int32(site), Count: d.Count}
-							if ValueKind(kind) == MemOPSize {
+							if kind == MemOPSize {
 								e.Size = d.Value
 							} else if d.Value != 0 {
 								e.Target = symbol(d.Value)

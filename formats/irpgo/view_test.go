@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -25,8 +26,7 @@ func readView(data []byte) (*Profile, *Info, error) {
 	return m.Finish().Profile(), r.Info, nil
 }
 
-// TestViewFixtures: of every fixture the view has each record, value and
-// trace, and its summary is LLVM's.
+// TestViewFixtures: of every fixture the view has each record, value and trace, and its summary is LLVM's.
 func TestViewFixtures(t *testing.T) {
 	checked := 0
 	for _, f := range oracle.Fixtures(t) {
@@ -43,7 +43,7 @@ func TestViewFixtures(t *testing.T) {
 }
 
 func checkView(t *testing.T, p *Profile, v profile.View) {
-	var want SummaryBuilder
+	var want summary.Builder
 	var records, values []string
 	for i := range p.Functions {
 		for _, r := range p.Functions[i].Records {
@@ -161,9 +161,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, info, err := readView([]byte(tc.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			v := p.View("x.proftext", info)
 			id := v.Identity()
 			if id.String() != "IRPGO text ("+strings.Join(id.Variant, ", ")+")" || id.File != "x.proftext" {

@@ -14,14 +14,11 @@ func (s *Stacks) depths() []uint32 {
 	return out
 }
 
-// arrangeArrays lays out the frame array and the stack array
-// (memprof::computeFrameHistogram, writeMemProfFrameArray and
-// CallStackRadixTreeBuilder).
+// arrangeArrays lays out both arrays (computeFrameHistogram, writeMemProfFrameArray, CallStackRadixTreeBuilder).
 func (s *Section) arrangeArrays() {
 	st := &s.p.Stacks
-	// For each node of the tree, count the whole stacks that lead through the node, and sum
-	// up their depths. From both follows how many stacks a frame is on, and its distances
-	// from the leaf.
+	// For each node of the tree, count the whole stacks that lead through the node, and sum up their
+	// depths. From both follows how many stacks a frame is on, and its distances from the leaf.
 	through := make([]uint32, len(st.nodes.list)+1)
 	depths := make([]uint64, len(st.nodes.list)+1)
 	for _, w := range st.whole {
@@ -38,30 +35,25 @@ func (s *Section) arrangeArrays() {
 		f.count += uint64(through[i])
 		f.position += depths[i] - uint64(through[i])*uint64(s.depth[i])
 	}
-	s.order = make([]frameIndex, len(st.Frames))
-	for i := range s.order {
-		s.order[i] = frameIndex(i)
-	}
+	s.order = upTo[frameIndex](len(st.Frames))
 	slices.SortFunc(s.order, func(a, b frameIndex) int {
-		return cmp.Or(
-			cmp.Compare(stats[b].count, stats[a].count),
-			cmp.Compare(stats[a].position, stats[b].position),
-			cmp.Compare(s.ids[a], s.ids[b]),
-		)
+		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(stats[a].position, stats[b].position),
+			cmp.Compare(s.ids[a], s.ids[b]))
 	})
-	frameAt := make([]uint32, len(st.Frames))
-	for i, f := range s.order {
-		frameAt[f] = uint32(i)
-	}
-	rank := make([]uint32, len(st.Frames))
 	ranked := slices.Clone(s.order)
 	slices.SortFunc(ranked, func(a, b frameIndex) int {
 		return cmp.Or(cmp.Compare(stats[b].count, stats[a].count), cmp.Compare(s.ids[b], s.ids[a]))
 	})
-	for i, f := range ranked {
-		rank[f] = uint32(i)
+	s.buildArray(inverse(s.order), st.children(through, inverse(ranked)))
+}
+
+// inverse returns the index of each frame in order.
+func inverse(order []frameIndex) []uint32 {
+	out := make([]uint32, len(order))
+	for i, f := range order {
+		out[f] = uint32(i)
 	}
-	s.buildArray(frameAt, st.children(through, rank))
+	return out
 }
 
 // A callTree is the tree of stacks, rooted at the outermost frames.
@@ -70,8 +62,7 @@ type callTree struct {
 	sorted []StackIndex
 }
 
-// children returns the tree of the nodes with through above zero. Siblings are sorted
-// by the rank of their frames.
+// children returns the tree of the nodes with through above zero, siblings by the rank of their frames.
 func (s *Stacks) children(through []uint32, rank []uint32) callTree {
 	first := make([]uint32, len(s.nodes.list)+2) // at first the ends of the callees
 	for i, n := range s.nodes.list {
@@ -100,7 +91,6 @@ func (s *Stacks) children(through []uint32, rank []uint32) callTree {
 	return t
 }
 
-// callees returns the stacks that a stack calls.
 func (t *callTree) callees(i StackIndex) []StackIndex { return t.sorted[t.first[i]:t.first[i+1]] }
 
 // buildArray builds the stack array. LLVM sorts the stacks by their frames from the

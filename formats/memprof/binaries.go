@@ -8,9 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Binaries are the programs and libraries of the processes that wrote raw profiles, with
-// a cache of lookups: all profiles of a merge should share them. They are safe for
-// concurrent use.
+// Binaries are the programs and libraries of the processes that wrote raw profiles, with a cache of
+// lookups: all profiles of a merge should share them. They are safe for concurrent use.
 type Binaries struct {
 	programs *symbolize.Programs
 
@@ -20,11 +19,14 @@ type Binaries struct {
 }
 
 // NewBinaries returns binaries that search the given programs, which must stay open as long
-// as profiles are symbolized.
+// as profiles are symbolized. nil means none.
 func NewBinaries(programs *symbolize.Programs) *Binaries {
+	if programs == nil {
+		programs = &symbolize.Programs{}
+	}
 	b := &Binaries{programs: programs, byID: make(map[string]*program)}
-	for path, file := range programs.Named() {
-		f := newProgram(path, file)
+	for i, file := range programs.Files {
+		f := newProgram(programs.Names[i], file)
 		b.files = append(b.files, f)
 		// Of several programs with one build id, the first with debug information counts.
 		if id := string(file.BuildID); id != "" {
@@ -53,8 +55,7 @@ func (b *Binaries) findProgram(id []byte) (*program, error) {
 	return f, err
 }
 
-// findInFolders returns the first file that has the build id and debug information, or else
-// the first file with the build id.
+// findInFolders returns the first file with the build id, preferably one with debug information.
 func (b *Binaries) findInFolders(id []byte) (best *program, err error) {
 	for file, err := range b.programs.Find(id) {
 		if err != nil {
@@ -78,10 +79,8 @@ func (b *Binaries) describe() string {
 	for _, f := range b.files {
 		out = append(out, fmt.Sprintf("%s (%s)", idString(f.file.BuildID), f.path))
 	}
-	if b.programs != nil {
-		for _, dir := range b.programs.Folders {
-			out = append(out, "those in "+dir)
-		}
+	for _, dir := range b.programs.Folders {
+		out = append(out, "those in "+dir)
 	}
 	switch {
 	case len(out) == 0:

@@ -34,12 +34,8 @@ func TestFolders(t *testing.T) {
 			filepath.Join(dir, "broken"):   data[:100],
 			filepath.Join(dir, "a", "cut"): data[:len(data)/2],
 		} {
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, b, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			oracle.WriteFile(t, path, b)
 		}
 		// Others given by name do not matter.
 		other := rawFixtureNamed(t, "clang19-pie")
@@ -102,17 +98,14 @@ func TestWrongProgram(t *testing.T) {
 	}
 }
 
-// TestWrongProgramInLLVMsWords compares what is said of programs that
-// llvm-profdata does not take.
+// TestWrongProgramInLLVMsWords compares what is said of programs that llvm-profdata does not take.
 func TestWrongProgramInLLVMsWords(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	oracle.Tool(t, "ld.lld-22")
 	f := rawFixtureNamed(t, "clang22-pie")
 	dir := t.TempDir()
 	source := filepath.Join(dir, "x.c")
-	if err := os.WriteFile(source, []byte("int f(void) { return 1; }\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, source, []byte("int f(void) { return 1; }\n"))
 	link := func(name string, args ...string) string {
 		out := filepath.Join(dir, name)
 		if _, stderr, code := oracle.Run(t, clang, append(args, "-fuse-ld=lld-22", "-nostdlib", "-shared", source, "-o", out)...); code != 0 {
@@ -150,9 +143,7 @@ func TestWrongProgramInLLVMsWords(t *testing.T) {
 func TestSplitMissing(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-split")
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, oracle.ReadFile(t, f.program), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, program, oracle.ReadFile(t, f.program))
 	raw := f.read(t, RawOptions{})
 	b := openBinaries(t, program)
 	for range 2 { // it is not forgotten
@@ -166,9 +157,7 @@ func TestSplitMissing(t *testing.T) {
 		t.Errorf("lenient: warned of %v, error %v", warned, err)
 	}
 	withDWP, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{DWP: f.program + ".dwp"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer withDWP.Close()
 	symbolizeRaw(t, raw, NewBinaries(withDWP), SymbolizeOptions{})
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// Check returns what is readable but cannot be right in a profile: records of functions
-// that are not on their stacks, sites without allocations, minima above maxima, totals
-// outside of both, a stored summary that does not match the records. It returns each
-// kind of finding once, a *[profile.FormatError] with the first position and the number of
-// occurrences. Remarks, in the same form, are rare in sound profiles: functions on stacks
-// without a record, callees that are on no stack, contexts that functions measure
-// differently, columns of 2^16 and more.
+// Check returns what is readable but cannot be right in a profile: records of functions that are not on
+// their stacks, sites without allocations, minima above maxima, totals outside of both, a stored
+// summary that does not match the records. It returns each kind of finding once, a
+// *[profile.FormatError] with the first position and the number of occurrences. Remarks, in the same
+// form, are rare in sound profiles: functions on stacks without a record, callees that are on no stack,
+// contexts that functions measure differently, columns of 2^16 and more.
 //
 // LLVM's tools and runtime can cause all of these (the maxima of raw version 1 are
 // wrong, for example), so readers do not call Check.
@@ -113,14 +112,12 @@ func (p *Profile) contradictions() (differ, contexts int) {
 	return differ, len(sites)
 }
 
-// few reports whether some of all are an exception. If there are many, the profile was made
-// or cut down in another way.
+// few reports whether some of all are an exception, and not the way in which the profile was made.
 func few(some, all int) bool { return some > 0 && 8*some <= all }
 
-// Check returns the contexts of a raw profile whose measurements cannot be right:
-// without allocations, with minima above maxima, with totals outside of both. Findings
-// have the same form as in [Profile.Check]. Check ignores the maxima of raw version 1, which
-// are wrong.
+// Check returns the contexts of a raw profile whose measurements cannot be right: without allocations,
+// with minima above maxima, with totals outside of both. Findings have the same form as in
+// [Profile.Check]. Check ignores the maxima of raw version 1, which are wrong.
 func (p *RawProfile) Check() []error {
 	c := checker{section: "MIBs"}
 	var m MIB
@@ -135,8 +132,7 @@ func (p *RawProfile) Check() []error {
 	return c.findings()
 }
 
-// contradicts reports whether functions have different measurements of one context. A
-// summary then depends on which function its writer visited first.
+// contradicts reports whether functions measure a context differently, so that a summary depends on their order.
 func (p *Profile) contradicts() bool {
 	for c := range p.Contexts() {
 		if c.Differs {
@@ -154,7 +150,6 @@ type checker struct {
 	index   map[string]int // of fields in first
 }
 
-// A finding is the first one about a field.
 type finding struct {
 	problem flaw.Problem
 	found   string
@@ -203,8 +198,7 @@ func (c *checker) checkRecord(p *Profile, r *Record) {
 	}
 }
 
-// hasFrameOf reports whether the function is on the stack. If inlined is set, it searches
-// only the innermost frame and the frames that this one is inlined into.
+// hasFrameOf reports whether the function is on the stack; with inlined, among its innermost inlined frames.
 func (s *Stacks) hasFrameOf(i StackIndex, guid uint64, inlined bool) bool {
 	for frame := range s.Walk(i) {
 		if frame.GUID == guid {
@@ -229,8 +223,7 @@ var families = [...]struct {
 	{totalLifetimeAccessDensity, minLifetimeAccessDensity, maxLifetimeAccessDensity, false},
 }
 
-// limits are the greatest possible values of one allocation: the allocator of the runtime
-// refuses sizes above 2^40, and lifetimes are milliseconds in 32 bits.
+// limits are the greatest values of one allocation: the runtime refuses sizes above 2^40; lifetimes have 32 bits.
 var limits = [...]struct {
 	total field
 	most  uint64
@@ -239,9 +232,7 @@ var limits = [...]struct {
 	{totalLifetime, 1<<32 - 1},
 }
 
-// checkMIB checks one MIB: no total may exceed the limit for its allocations, no minimum may
-// exceed its maximum, and for n blocks an exact total must be between n times the minimum
-// and n times the maximum.
+// checkMIB checks totals against the limits, minima against maxima, and exact totals against both.
 func (c *checker) checkMIB(m *MIB) {
 	if m.Fields.has(allocCount) && m.AllocCount == 0 {
 		c.note("AllocCount", "0", "at least 1")

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// oneContext is a profile of one context, allocated in function 2 and inlined
-// into function 1.
+// oneContext is a profile of one context, allocated in function 2 and inlined into function 1.
 func oneContext(edit func(p *Profile, m *MIB)) *Profile {
 	p := &Profile{}
 	leaf := p.Stacks.addFrame(Frame{GUID: 2, Inline: true})
@@ -140,8 +139,8 @@ func TestContexts(t *testing.T) {
 	if s := p.KnownFields(); s != FullSchema {
 		t.Errorf("known fields %v", s.Fields())
 	}
-	p.MIBs[1].Fields = HotColdSchema
-	if s := p.KnownFields(); s != HotColdSchema {
+	p.MIBs[1].Fields = hotColdSchema
+	if s := p.KnownFields(); s != hotColdSchema {
 		t.Errorf("known fields %v", s.Fields())
 	}
 }
@@ -204,8 +203,7 @@ func TestChecksAreSilentOnMerges(t *testing.T) {
 	}
 }
 
-// TestCheckExceptions: what one function or context has otherwise than the others is
-// remarked on.
+// TestCheckExceptions: what one function or context has otherwise than the others is remarked on.
 func TestCheckExceptions(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -19,11 +19,10 @@ import (
 
 var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
 
-// TestClangMatchesTheSameContexts: compilers match the contexts of a raw
-// profile that went through this package as they do with llvm-profdata's. Only
-// the sizes differ where calls of a context are at several addresses, as in an
-// unrolled loop: llvm-profdata leaves them apart, and of those compilers take
-// the largest instead of their sum.
+// TestClangMatchesTheSameContexts: compilers match the contexts of a raw profile that went through this
+// package as they do with llvm-profdata's. Only the sizes differ where calls of a context are at
+// several addresses, as in an unrolled loop: llvm-profdata leaves them apart, and of those compilers
+// take the largest instead of their sum.
 func TestClangMatchesTheSameContexts(t *testing.T) {
 	dir := filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")
 	for _, c := range []struct {
@@ -86,7 +85,7 @@ func TestClangMatchesTheSameContexts(t *testing.T) {
 				}
 			}
 			if len(got) != len(want) || larger != 1 {
-				t.Errorf("%d matches, want %d; %d sizes are larger, want that of the unrolled loop", len(got), len(want), larger)
+				t.Errorf("%d matches, want %d; %d sizes are larger, want 1, of the unrolled loop", len(got), len(want), larger)
 			}
 		})
 	}

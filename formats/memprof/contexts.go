@@ -5,16 +5,13 @@ import (
 	"slices"
 )
 
-// A Context is an allocation context of a profile, merged over the functions that
-// record it.
+// A Context is an allocation context of a profile, merged over the functions that record it.
 type Context struct {
 	Stack StackIndex
 	MIB   *MIB
-	// Functions is the number of records with the context: the inline depth of
-	// the allocation plus one.
+	// Functions is the number of records with the context: the inline depth of the allocation plus one.
 	Functions int
-	// Differs reports that the records have different MIBs; MIB is the MIB of the
-	// first record.
+	// Differs reports that the records have different MIBs; MIB is the MIB of the first record.
 	Differs bool
 }
 
@@ -59,9 +56,8 @@ func (m *MIB) equal(o *MIB) bool {
 	return true
 }
 
-// KnownFields returns the fields that are known of all contexts. Written with this
-// schema, a section has no zeros in place of unknown values. For an empty profile it
-// returns all fields.
+// KnownFields returns the fields that are known of all contexts. Written with this schema, a section
+// has no zeros in place of unknown values. For an empty profile it returns all fields.
 func (p *Profile) KnownFields() Schema {
 	s := FullSchema
 	for i := range p.Records {

@@ -8,7 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// readDataAccess reads the data-access block.
 func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	d := &DataAccess{}
 	at := c.Offset()
@@ -34,8 +33,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	}
 	lookup := func(index, at uint64, field string) string {
 		if c.Err() == nil && index >= numStrings {
-			c.Fail(c.At(int64(at)).Field(field).Got(index).
-				Wantf("less than %d, the number of strings", numStrings).Corrupt())
+			c.Fail(c.At(int64(at)).Field(field).Got(index).Wantf("less than %d, the number of strings", numStrings).Corrupt())
 		}
 		if c.Err() != nil {
 			return ""
@@ -43,7 +41,7 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 		return table[index]
 	}
 	const minRecord, locationSize = 8 + 1 + 8 + 8, 12
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	for i := range c.Count(c.U64("number of data-access records"), minRecord, "number of data-access records") {
 		c.Record = i
 		at := uint64(c.Offset())
@@ -75,7 +73,6 @@ func readDataAccess(c *cursor.Cursor) (*DataAccess, error) {
 	return d, c.Err()
 }
 
-// readStrings reads the blob of strings.
 func readStrings(c *cursor.Cursor) []string {
 	size := c.U64("size of the strings")
 	start := c.Offset()
@@ -107,20 +104,15 @@ func readStrings(c *cursor.Cursor) []string {
 		}
 	}
 	if b.Err() == nil && b.Len() > 0 {
-		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).
-			Corrupt())
+		b.Fail(b.At(b.Offset()).Field("size of the strings").Got(size).Wantf("%d, as the text needs", b.Pos()).Corrupt())
 	}
-	if err := b.Err(); err != nil {
-		c.Fail(err)
-		return nil
-	}
-	if c.Err() != nil {
+	if c.Fail(b.Err()); c.Err() != nil {
 		return nil
 	}
 	return strings.Split(text, stringSeparator)
 }
 
-// distinct fails at a value that occurs twice.
+// distinct fails at a value that occurs twice, and returns a copy of the values.
 func distinct[T comparable](c *cursor.Cursor, at int64, field string, values []T) []T {
 	if v, twice := repeated(values); twice {
 		c.Fail(c.At(at).Field(field).Got(v).Want("each once").Corrupt())
@@ -160,10 +152,7 @@ func (r *DataAccessRecord) key() dataKey {
 	return dataKey{hash: r.Hash}
 }
 
-// dataKeys is a set of keys.
 type dataKeys map[dataKey]struct{}
-
-func newDataKeys() dataKeys { return make(dataKeys) }
 
 // add adds the record's key and reports whether it is new.
 func (s dataKeys) add(r *DataAccessRecord) bool {
@@ -172,8 +161,7 @@ func (s dataKeys) add(r *DataAccessRecord) bool {
 	return len(s) > n
 }
 
-// appendBlock appends the data-access block to dst, whose length must be a multiple of
-// eight for the block to be aligned.
+// appendBlock appends the data-access block to dst, whose length must be a multiple of eight.
 func (d *DataAccess) appendBlock(dst []byte) []byte {
 	var table []string
 	index := make(map[string]uint64)

@@ -13,20 +13,17 @@ import (
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 )
 
-// TestFullDisk: whenever a disk is full, the writers say so, and what is on it
-// is the beginning of the file.
+// TestFullDisk: whenever a disk is full, the writers say so, and what is on it is the beginning of the file.
 func TestFullDisk(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
-		functions: 3, sites: 3, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
+		functions: 3, sites: 3, depth: 4, frames: 5, schema: hotColdSchema, callees: true, dataAccess: true,
 	})
 	writers := map[string]func(io.Writer) error{
 		"yaml": func(w io.Writer) error { return WriteYAML(w, p) },
 	}
 	for _, version := range []int{-1, 1, 2, 3, 4} {
 		s, err := NewSection(p, WriteOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		writers["section "+string(rune('0'+max(version, 0)))] = func(w io.Writer) error { return s.Write(w, 0) }
 	}
 	for name, write := range writers {
@@ -72,32 +69,25 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// TestWhatSectionsSay: a section says its version and fields, and what it has no
-// place for.
+// TestWhatSectionsSay: a section says its version and fields, and what it has no place for.
 func TestWhatSectionsSay(t *testing.T) {
 	p := randomProfile(rand.New(rand.NewPCG(3, 3)), shapeOf{
-		functions: 9, sites: 5, depth: 4, frames: 5, schema: HotColdSchema, callees: true, dataAccess: true,
+		functions: 9, sites: 5, depth: 4, frames: 5, schema: hotColdSchema, callees: true, dataAccess: true,
 	})
 	for version := 1; version <= SectionVersionMax; version++ {
-		file := writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
+		file := writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 		r, err := NewIndexedReader(file, 0, int64(len(file)), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Version != version || r.Schema != HotColdSchema || r.Offset != 0 {
+		must(t, err)
+		if r.Version != version || r.Schema != hotColdSchema || r.Offset != 0 {
 			t.Errorf("version %d: %d, schema %#x at %d", version, r.Version, r.Schema, r.Offset)
 		}
 		if (r.summary != nil) != (version == 4) {
 			t.Errorf("version %d: summary %+v", version, r.summary)
 		}
 		q, err := r.Profile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := NewSection(p, WriteOptions{Version: version})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := []string{"data-access profile", "callees of call sites"}
 		if version == 4 {
 			want = nil
@@ -119,8 +109,7 @@ func TestWhatSectionsSay(t *testing.T) {
 	}
 }
 
-// TestKeyTwice: a function has one record, also in tables that are read
-// leniently.
+// TestKeyTwice: a function has one record, also in tables that are read leniently.
 func TestKeyTwice(t *testing.T) {
 	p := oneContext(func(*Profile, *MIB) {})
 	p.Records[0].GUID, p.Records[1].GUID = 0x1122334455667788, 0x1020304050607080
@@ -130,9 +119,7 @@ func TestKeyTwice(t *testing.T) {
 	}
 	file = bytes.ReplaceAll(file, le.AppendUint64(nil, p.Records[1].GUID), le.AppendUint64(nil, p.Records[0].GUID))
 	r, err := NewIndexedReader(file, 0, int64(len(file)), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := r.Profile(); !errors.Is(err, profile.ErrCorrupt) || !strings.Contains(err.Error(), "key is 0x1122334455667788 again, want each key once") {
 		t.Errorf("%v", err)
 	}

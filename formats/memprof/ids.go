@@ -2,7 +2,6 @@ package memprof
 
 import "github.com/zeebo/blake3"
 
-// hash64 returns the first 8 bytes of the BLAKE3 hash.
 func hash64(data []byte) uint64 {
 	sum := blake3.Sum256(data)
 	return le.Uint64(sum[:8])
@@ -24,12 +23,10 @@ func (f Frame) inline() uint8 {
 	return 0
 }
 
-// oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later
-// releases use BLAKE3.
+// oldFrameIDs is the last LLVM release whose frame ids are a hash_combine; later releases use BLAKE3.
 const oldFrameIDs = 19
 
-// frameID returns the id of a frame in the given LLVM release (Frame::hash, later
-// IndexedMemProfData::addFrame).
+// frameID returns the id of a frame (Frame::hash, later IndexedMemProfData::addFrame).
 func frameID(f Frame, llvm int) uint64 {
 	if llvm > oldFrameIDs {
 		var buf [frameSize]byte
@@ -42,7 +39,6 @@ func frameID(f Frame, llvm int) uint64 {
 	return id
 }
 
-// frameIDs returns the ids of all frames.
 func (s *Stacks) frameIDs(llvm int) []uint64 {
 	ids := make([]uint64, len(s.Frames))
 	for i, f := range s.Frames {
@@ -51,8 +47,7 @@ func (s *Stacks) frameIDs(llvm int) []uint64 {
 	return ids
 }
 
-// stackID returns the id of a call stack, a hash of the ids of its frames
-// (hashCallStack). buf is scratch space, returned for reuse.
+// stackID returns a hash of the ids of the frames (hashCallStack). buf is scratch space, returned for reuse.
 func (s *Stacks) stackID(i StackIndex, frameIDs []uint64, buf []byte) (uint64, []byte) {
 	buf = buf[:0]
 	for f := range s.walk(i) {

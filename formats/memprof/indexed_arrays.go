@@ -2,6 +2,7 @@ package memprof
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -24,8 +25,7 @@ func (b *sectionDecoder) readArrays() error {
 		return flaw.In("memprof").Field("offset of the records").Gotf("%#x", records).
 			Wantf("%#x to %#x, within the section", stacks, end).Corrupt()
 	case (records-stacks)%4 != 0:
-		return flaw.In("memprof").Field("size of the stack array").Got(records - stacks).
-			Want("a multiple of 4").Corrupt()
+		return flaw.In("memprof").Field("size of the stack array").Got(records - stacks).Want("a multiple of 4").Corrupt()
 	}
 	c := b.r.cursor("memprof frames", int64(frames))
 	n := int((stacks - frames) / frameSize)
@@ -40,7 +40,7 @@ func (b *sectionDecoder) readArrays() error {
 	b.array.base = int64(stacks)
 	b.array.data = b.r.file[stacks:records]
 	b.array.known = make([]StackIndex, len(b.array.data)/4)
-	if err := b.readRecords(records, index); err != nil {
+	if err := b.readTable("record", records, index, b.readRecord); err != nil {
 		return err
 	}
 	if b.r.Version < 4 || off[3] == 0 {
@@ -55,8 +55,7 @@ func (b *sectionDecoder) readArrays() error {
 	return err
 }
 
-// A stackArray is the array of call stacks. It caches the stack at each element, so
-// that decoding all stacks takes as many steps as there are elements.
+// A stackArray is the array of call stacks. It caches the stack at each element, so decoding is linear.
 type stackArray struct {
 	data   []byte
 	base   int64 // of data in the file
@@ -106,19 +105,13 @@ func (a *stackArray) stack(c *cursor.Cursor, at int64, id uint32, s *Stacks) Sta
 		a.path = append(a.path, uint32(p))
 		p++
 	}
-	for i := len(a.path) - 1; i >= 0; i-- {
-		p := a.path[i]
+	for _, p := range slices.Backward(a.path) {
 		stack = s.push(stack, a.frames[le.Uint32(a.data[4*p:])])
 		a.known[p] = stack
 		for len(a.depth) <= int(stack) {
 			a.depth = append(a.depth, 0)
 		}
-		_, caller := s.top(stack)
-		if caller != 0 {
-			a.depth[stack] = a.depth[caller] + 1
-		} else {
-			a.depth[stack] = 1
-		}
+		a.depth[stack] = a.depth[s.nodes.list[stack-1].caller()] + 1
 	}
 	s.markWhole(stack)
 	return stack

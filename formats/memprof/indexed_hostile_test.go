@@ -25,24 +25,26 @@ func smallSections(t testing.TB) map[string][]byte {
 			continue
 		}
 		p := randomProfile(rand.New(rand.NewPCG(uint64(version+1), 1)), shapeOf{
-			functions: 3, sites: 3, depth: 4, frames: 5, schema: HotColdSchema, callees: version == 4, dataAccess: version == 4,
+			functions: 3, sites: 3, depth: 4, frames: 5, schema: hotColdSchema, callees: version == 4, dataAccess: version == 4,
 		})
-		out[fmt.Sprintf("v%d", max(version, 0))] = writeSection(t, p, WriteOptions{Version: version, Schema: HotColdSchema}, 0)
+		out[fmt.Sprintf("v%d", max(version, 0))] = writeSection(t, p, WriteOptions{Version: version, Schema: hotColdSchema}, 0)
 	}
 	return out
 }
 
-// readWhole reads a file that is nothing but a section.
 func readWhole(file []byte) (*Profile, error) {
-	r, err := NewIndexedReader(file, 0, int64(len(file)), false)
+	return readExtent(file, 0, int64(len(file)))
+}
+
+func readExtent(file []byte, start, end int64) (*Profile, error) {
+	r, err := NewIndexedReader(file, start, end, false)
 	if err != nil {
 		return nil, err
 	}
 	return r.Profile()
 }
 
-// canonicalYAML is what a profile says, in an order that does not depend on
-// that of its records.
+// canonicalYAML is what a profile says, in an order that does not depend on that of its records.
 func canonicalYAML(t testing.TB, p *Profile) string {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
@@ -50,8 +52,7 @@ func canonicalYAML(t testing.TB, p *Profile) string {
 	return string(yamlOf(t, m.build()))
 }
 
-// mustBeSound checks that err, of a reader of data, is nil and p can be written and
-// read again unchanged, or that err has a place.
+// mustBeSound checks that err is nil and p can be written and read again unchanged, or that err has a place.
 func mustBeSound(t testing.TB, data []byte, p *Profile, err error) {
 	t.Helper()
 	if err != nil {
@@ -88,9 +89,7 @@ func TestSectionsCutShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := readWhole(file)
 			mustBeSound(t, file, p, err)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for n, cut := range hostile.Cuts(file, 1) {
 				p, err := readWhole(cut)
 				if err == nil {
@@ -128,12 +127,11 @@ func edit(file []byte, at int, v uint64, size int) []byte {
 
 // TestHostileSections: what is out of place is named with its place.
 func TestHostileSections(t *testing.T) {
-	// Two stacks: 2 called from 1, and 1 alone, which jumps to the end of the
-	// other. The array is 1, jump by 3, 2, frame of 2, frame of 1.
+	// Two stacks: 2 called from 1, and 1, a jump to the end of the other: 1, jump by 3, 2, frame of 2, frame of 1.
 	p := &Profile{}
 	f, g := p.Stacks.addFrame(Frame{GUID: 1}), p.Stacks.addFrame(Frame{GUID: 2})
 	one, two := p.Stacks.addStack([]frameIndex{f}), p.Stacks.addStack([]frameIndex{g, f})
-	p.MIBs = []MIB{{Fields: HotColdSchema, AllocCount: 1}}
+	p.MIBs = []MIB{{Fields: hotColdSchema, AllocCount: 1}}
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{one, 0}, {two, 0}}}}
 	v3 := writeSection(t, p, WriteOptions{Version: 3}, 0)
 	array := int(le.Uint64(v3[8:]))
@@ -181,8 +179,7 @@ func TestHostileSections(t *testing.T) {
 	}
 }
 
-// TestStackArrayOfManyStacks: an array in which every element begins a long
-// stack of its own would unfold to the square of its size; it is refused.
+// TestStackArrayOfManyStacks: an array that would unfold to the square of its size is refused.
 func TestStackArrayOfManyStacks(t *testing.T) {
 	const depth = 20000
 	p := &Profile{MIBs: []MIB{{Fields: 1 << allocCount}}, Records: []Record{{GUID: 7}}}

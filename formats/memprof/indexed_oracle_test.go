@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -24,32 +23,20 @@ func sectionOf(t testing.TB, file []byte) (start, end int64) {
 	return start, end
 }
 
-// readSection reads the section of an indexed file.
 func readSection(t testing.TB, file []byte) *Profile {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	r, err := NewIndexedReader(file, start, end, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := r.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, err := readExtent(file, start, end)
+	must(t, err)
 	return p
 }
 
-// writeSection writes a section at the given offset.
 func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byte {
 	t.Helper()
 	s, err := NewSection(p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b bytes.Buffer
-	if err := s.Write(&b, start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Write(&b, start))
 	if int64(b.Len()) != s.Size {
 		t.Fatalf("section of %d bytes, announced %d", b.Len(), s.Size)
 	}
@@ -59,34 +46,27 @@ func writeSection(t testing.TB, p *Profile, opt WriteOptions, start int64) []byt
 func yamlOf(t testing.TB, p *Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteYAML(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteYAML(&b, p))
 	return b.Bytes()
 }
 
-// llvmMerge has llvm-profdata merge a YAML document.
 func llvmMerge(t testing.TB, tool string, doc []byte, args ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.yaml"), filepath.Join(dir, "out.profdata")
-	if err := os.WriteFile(in, doc, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, in, doc)
 	_, stderr, code := oracle.Run(t, tool, append([]string{"merge", in, "-o", out}, args...)...)
 	if code != 0 {
 		t.Fatalf("llvm-profdata: %s", stderr)
 	}
-	b := oracle.ReadFile(t, out)
-	return b
+	return oracle.ReadFile(t, out)
 }
 
-// TestSectionsEqualLLVM: YAML documents become the same sections, and the same
-// YAML again.
+// TestSectionsEqualLLVM: YAML documents become the same sections, and the same YAML again.
 func TestSectionsEqualLLVM(t *testing.T) {
 	tool := oracle.LLVM(t, 22)
 	for i, sh := range []shapeOf{
-		{functions: 1, sites: 2, depth: 3, frames: 4, schema: HotColdSchema},
+		{functions: 1, sites: 2, depth: 3, frames: 4, schema: hotColdSchema},
 		{functions: 4, sites: 3, depth: 5, frames: 6, callees: true},
 		{functions: 30, sites: 6, depth: 8, frames: 20, schema: FullSchema},
 		{functions: 200, sites: 4, depth: 20, frames: 300, dataAccess: true, callees: true},
@@ -123,10 +103,7 @@ func TestSectionsEqualLLVM(t *testing.T) {
 func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptions) {
 	t.Helper()
 	start, end := sectionOf(t, file)
-	read, err := ReadYAML("doc", doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := readYAML(t, doc)
 	compare := func(what string, got []byte) {
 		t.Helper()
 		want := file[start:end]
@@ -135,39 +112,36 @@ func compareSections(t *testing.T, tool string, file, doc []byte, opt WriteOptio
 			got = got[:min(len(want), len(got))]
 		}
 		if !bytes.Equal(got, want) {
-			i := 0
-			for i < min(len(got), len(want)) && got[i] == want[i] {
-				i++
-			}
-			t.Errorf("%s: %d bytes, LLVM has %d; they differ from %#x on", what, len(got), len(want), i)
+			t.Errorf("%s: %d bytes, LLVM has %d; they differ from %#x on", what, len(got), len(want), firstDifferentByte(got, want))
 		}
 	}
 	compare("from YAML", writeSection(t, read, opt, start))
 	indexed := readSection(t, file)
 	again := writeSection(t, indexed, opt, start)
 	if opt.Version == 4 {
-		// The functions of a random profile contradict each other about a
-		// context. Its summary depends on whom LLVM met first.
+		// Functions of a random profile contradict each other: the summary depends on whom LLVM met first.
 		const summary, end = 44, 44 + 8*numSummaryFields
 		copy(again[summary:end], file[start+summary:start+end])
 	}
 	compare("from the section", again)
+	compareShow(t, tool, file)
+}
 
+// compareShow compares what "llvm-profdata show --memory" prints of a file.
+func compareShow(t *testing.T, tool string, file []byte) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.profdata")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, file)
 	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
 	if code != 0 {
 		t.Fatalf("llvm-profdata show: %s", stderr)
 	}
-	if got := showText(t, indexed); got != want {
+	if got := showText(t, readSection(t, file)); got != want {
 		t.Errorf("show --memory differs:\n%s", diffLine(got, want))
 	}
 }
 
-// showText returns the profile as "llvm-profdata show --memory" prints it: the numbers of the
-// summary and of the data accesses, then YAML.
+// showText returns the profile as "llvm-profdata show --memory" prints it: numbers, then YAML.
 func showText(t *testing.T, p *Profile) string {
 	t.Helper()
 	text := "---\n# MemProfSummary:\n"
@@ -182,14 +156,9 @@ func showText(t *testing.T, p *Profile) string {
 		text += fmt.Sprintf("#   Num hot symbols and string literals: %d\n#   Num known cold symbols: %d\n#   Num known cold string literals: %d\n",
 			len(d.Records), len(d.ColdSymbols), len(d.ColdHashes))
 	}
-	var b bytes.Buffer
-	if err := WriteYAML(&b, p); err != nil {
-		t.Fatal(err)
-	}
-	return text + b.String()
+	return text + string(yamlOf(t, p))
 }
 
-// diffLine shows where two texts begin to differ.
 func diffLine(got, want string) string {
 	g, w := bytes.Split([]byte(got), []byte("\n")), bytes.Split([]byte(want), []byte("\n"))
 	for i := range min(len(g), len(w)) {

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// IndexedReader reads the memprof section of an indexed profile, of any
-// version. It keeps slices of the file.
+// IndexedReader reads the memprof section of an indexed profile, of any version. It keeps slices of the file.
 type IndexedReader struct {
 	Version int
 	Schema  Schema // the fields that contexts have
@@ -57,7 +56,6 @@ func NewIndexedReader(file []byte, offset, end int64, lenient bool) (*IndexedRea
 	return r, c.Err()
 }
 
-// cursor returns a cursor at an offset within the section.
 func (r *IndexedReader) cursor(part string, off int64) *cursor.Cursor {
 	return cursor.New(part, off, r.file[off:], le)
 }
@@ -78,8 +76,7 @@ func (r *IndexedReader) readSummary(c *cursor.Cursor) {
 	}
 }
 
-// readSchema reads the schema: the number of fields, at most one of each, and their
-// numbers.
+// readSchema reads the schema: the number of fields, at most one of each, and their numbers.
 func (r *IndexedReader) readSchema(c *cursor.Cursor) {
 	at := c.Offset()
 	n := c.U64("number of schema fields")
@@ -118,7 +115,6 @@ func (r *IndexedReader) Profile() (*Profile, error) {
 	return b.p, nil
 }
 
-// sectionDecoder builds a profile.
 type sectionDecoder struct {
 	r       *IndexedReader
 	p       *Profile
@@ -132,44 +128,47 @@ type sectionDecoder struct {
 	seen []seenMIB // by StackIndex: the last site with that stack
 }
 
-// A seenMIB is the file offset of a MIB and its index in Profile.MIBs. The functions of
-// one context repeat its MIB, so most MIBs equal the last MIB with the same stack.
+// A seenMIB is the file offset of a MIB and its index. The functions of a context repeat its MIB.
 type seenMIB struct {
 	off int64 // 0: none yet
 	mib uint32
 }
 
-// table opens the hash table at the given offsets, which it checks.
-func (b *sectionDecoder) table(name string, payload, index uint64) (*hashtable.Table, error) {
-	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
-		return nil, flaw.In("memprof").Field("offset of the "+name).Gotf("%#x", payload).
-			Wantf("%#x to %#x, within the section", b.r.parts, len(b.r.file)).Corrupt()
-	}
-	return hashtable.Open("memprof "+name, b.r.file, int64(payload), index)
-}
-
 // readTables reads versions 0 to 2.
 func (b *sectionDecoder) readTables() error {
 	off := b.r.offsets
-	if err := b.readFrameTable(off[1], off[2]); err != nil {
+	b.frameOf = make(map[uint64]frameIndex)
+	if err := b.readTable("frame", off[1], off[2], b.readFrameItem); err != nil {
 		return err
 	}
 	if b.r.Version == 2 {
-		if err := b.readStackTable(off[3], off[4]); err != nil {
+		b.stackOf = make(map[uint64]StackIndex)
+		if err := b.readTable("stack", off[3], off[4], b.readStackItem); err != nil {
 			return err
 		}
 	}
-	return b.readRecords(uint64(b.r.parts), off[0])
+	return b.readTable("record", uint64(b.r.parts), off[0], b.readRecord)
 }
 
-// items calls decode with each item of a table. Keys are u64 numbers that equal their
-// hashes; a key that occurs twice is an error.
-func (b *sectionDecoder) items(t *hashtable.Table, section string, decode func(c *cursor.Cursor, key uint64)) error {
+// readTable calls decode with each item of the table of elements at the given offsets, which it checks.
+// Keys are u64 numbers that equal their hashes; a key that occurs twice is an error.
+func (b *sectionDecoder) readTable(element string, payload, index uint64, decode func(c *cursor.Cursor, key uint64)) error {
+	if payload < uint64(b.r.parts) || payload > uint64(len(b.r.file)) {
+		return flaw.In("memprof").Field("offset of the "+element+" table").Gotf("%#x", payload).
+			Wantf("%#x to %#x, within the section", b.r.parts, len(b.r.file)).Corrupt()
+	}
+	t, err := hashtable.Open("memprof "+element+" table", b.r.file, int64(payload), index)
+	if err != nil {
+		return err
+	}
+	if element == "stack" {
+		t.ImplyKeyLength(8)
+	}
 	var bad error
 	n := 0
 	seen := make(map[uint64]struct{})
-	err := t.Items(!b.r.lenient, func(it hashtable.Item) bool {
-		c := cursor.New(section, it.DataOff, it.Data, le)
+	err = t.Items(!b.r.lenient, func(it hashtable.Item) bool {
+		c := cursor.New("memprof "+element+"s", it.DataOff, it.Data, le)
 		c.Record = n
 		n++
 		if len(it.Key) != 8 || le.Uint64(it.Key) != it.Hash {
@@ -181,8 +180,7 @@ func (b *sectionDecoder) items(t *hashtable.Table, section string, decode func(c
 			seen[it.Hash] = struct{}{}
 			decode(c, it.Hash)
 			if c.Err() == nil && c.Len() > 0 {
-				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").
-					Corrupt())
+				c.Fail(c.At(c.Offset()).Field("data after the last part").Gotf("%d bytes", c.Len()).Want("none").Corrupt())
 			}
 		}
 		bad = c.Err()
@@ -202,33 +200,18 @@ func readFrame(c *cursor.Cursor) Frame {
 	return f
 }
 
-func (b *sectionDecoder) readFrameTable(payload, index uint64) error {
-	t, err := b.table("frame table", payload, index)
-	if err != nil {
-		return err
+func (b *sectionDecoder) readFrameItem(c *cursor.Cursor, key uint64) {
+	if f := readFrame(c); c.Err() == nil {
+		b.frameOf[key] = b.p.Stacks.addFrame(f)
 	}
-	b.frameOf = make(map[uint64]frameIndex)
-	return b.items(t, "memprof frames", func(c *cursor.Cursor, key uint64) {
-		if f := readFrame(c); c.Err() == nil {
-			b.frameOf[key] = b.p.Stacks.addFrame(f)
-		}
-	})
 }
 
-func (b *sectionDecoder) readStackTable(payload, index uint64) error {
-	t, err := b.table("stack table", payload, index)
-	if err != nil {
-		return err
+func (b *sectionDecoder) readStackItem(c *cursor.Cursor, key uint64) {
+	if n := c.Len(); n%8 != 0 {
+		c.Fail(c.At(c.Offset()).Field("size of a stack").Got(n).Want("a multiple of 8").Corrupt())
+		return
 	}
-	t.ImplyKeyLength(8)
-	b.stackOf = make(map[uint64]StackIndex)
-	return b.items(t, "memprof stacks", func(c *cursor.Cursor, key uint64) {
-		if n := c.Len(); n%8 != 0 {
-			c.Fail(c.At(c.Offset()).Field("size of a stack").Got(n).Want("a multiple of 8").Corrupt())
-			return
-		}
-		b.stackOf[key] = b.stackOfIDs(c, c.Len()/8)
-	})
+	b.stackOf[key] = b.stackOfIDs(c, c.Len()/8)
 }
 
 // stackOfIDs reads a stack of n frame ids, leaf first.
@@ -247,14 +230,6 @@ func (b *sectionDecoder) stackOfIDs(c *cursor.Cursor, n int) StackIndex {
 		b.frames = append(b.frames, f)
 	}
 	return b.p.Stacks.addStack(b.frames)
-}
-
-func (b *sectionDecoder) readRecords(payload, index uint64) error {
-	t, err := b.table("record table", payload, index)
-	if err != nil {
-		return err
-	}
-	return b.items(t, "memprof records", b.readRecord)
 }
 
 // readRecord reads the record of a function: its allocation sites, then its call sites.
@@ -324,8 +299,7 @@ func (b *sectionDecoder) readStack(c *cursor.Cursor) StackIndex {
 	return b.array.stack(c, at, id, &b.p.Stacks)
 }
 
-// mib returns the index of the decoded MIB: the index of the last MIB with the same stack if
-// their bytes are equal, else a new one.
+// mib returns the index of the decoded MIB, which is the last MIB with the same stack if their bytes are equal.
 func (b *sectionDecoder) mib(stack StackIndex, off int64, data []byte) uint32 {
 	if need := b.p.Stacks.numNodes() + 1; need > len(b.seen) {
 		b.seen = append(b.seen, make([]seenMIB, max(need-len(b.seen), len(b.seen)))...)

@@ -10,10 +10,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// TestHostileTables: damage in the tables of versions 0 to 2 and in the
-// data-access block of version 4 is an error with its place in the file.
+// TestHostileTables: damage in tables and in the data-access block is an error with its place in the file.
 func TestHostileTables(t *testing.T) {
-	p := &Profile{MIBs: []MIB{{Fields: HotColdSchema, AllocCount: 1}}}
+	p := &Profile{MIBs: []MIB{{Fields: hotColdSchema, AllocCount: 1}}}
 	stack := p.Stacks.addStack([]frameIndex{p.Stacks.addFrame(Frame{GUID: 7})})
 	p.Records = []Record{{GUID: 7, AllocSites: []AllocSite{{stack, 0}}}}
 	p.DataAccess = &DataAccess{
@@ -27,12 +26,10 @@ func TestHostileTables(t *testing.T) {
 	v2 := writeSection(t, p, WriteOptions{Version: 2}, 0)
 	v4 := writeSection(t, p, WriteOptions{Version: 4}, 0)
 	word := func(file []byte, at int) int { return int(le.Uint64(file[at:])) }
-	// A table of one entry begins with the length of its bucket and the entry's
-	// hash; the lengths of key and data and the key follow, but that the stack
-	// table has no length of keys.
+	// A table of one entry: number of entries, hash, lengths of key (not of stacks) and data, key.
 	const entry, stackEntry = 2 + 8 + 8 + 8 + 8, 2 + 8 + 8 + 8
-	record0 := headerSize(0, len(HotColdSchema.Fields())) + entry
-	record2 := headerSize(2, len(HotColdSchema.Fields())) + entry
+	record0 := headerSize(0, len(hotColdSchema.Fields())) + entry
+	record2 := headerSize(2, len(hotColdSchema.Fields())) + entry
 	frame := word(v2, 16) + entry
 	stackIDs := word(v2, 32) + stackEntry
 	access := word(v4, 32)
@@ -73,7 +70,7 @@ func TestHostileTables(t *testing.T) {
 		_, err := readWhole(c.file)
 		got := formatError(t, err, c.class)
 		want := profile.FormatError{
-			Place: flaw.At(c.section, int64(c.offset)).InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want,
+			Position: flaw.At(c.section, int64(c.offset)).InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want,
 		}
 		if c.want == "" { // how much is left
 			want.Want = got.Want

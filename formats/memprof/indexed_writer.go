@@ -10,28 +10,24 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
-// defaultVersion is the version of the section that LLVM 20 to 22 write unless
-// told otherwise. clang 19 and later read it, if the file around it allows.
+// defaultVersion is the default of LLVM 20 to 22. clang 19 and later read it, if the file around it allows.
 const defaultVersion = 3
 
-// WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata
-// 22 does by default.
+// WriteOptions adjust [NewSection]. The zero value writes what llvm-profdata 22 does by default.
 type WriteOptions struct {
-	// Version is 1 to 4, or -1 for version 0. 0 means 3, which LLVM 20 to 22 write by
-	// default.
+	// Version is 1 to 4, or -1 for version 0. 0 means 3, which LLVM 20 to 22 write by default.
 	Version int
 	// IndexedVersion, if not 0, is the version of the indexed profile around the section.
 	// A Version of 0 then means the newest section version that the compilers reading this
 	// indexed version can read: 0 before indexed version 12, else 3, or 4 from indexed
 	// version 13 on if the profile has data that version 3 cannot hold.
 	IndexedVersion uint32
-	// Schema has the fields to write. A field that a MIB lacks is written as
-	// zero. 0 means HotColdSchema or, in versions 0 and 1, the fields that are
-	// known of all contexts.
+	// Schema has the fields to write. A field that a MIB lacks is written as zero. 0 means the fields that
+	// compilers need, AllocCount, TotalSize, TotalLifetime and TotalLifetimeAccessDensity, or, in versions
+	// 0 and 1, the fields that are known of all contexts.
 	Schema Schema
-	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16
-	// for version 0, 19 for version 1, and 22 for the others. It selects the ids
-	// and the order of frames.
+	// LLVMRelease is the LLVM major release whose bytes to reproduce; 0 means 16 for version 0, 19 for
+	// version 1, and 22 for the others. It selects the ids and the order of frames.
 	LLVMRelease int
 }
 
@@ -47,8 +43,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 		version = defaultVersion
 	}
 	if version < 0 || version > SectionVersionMax {
-		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", SectionVersionMax).
-			Unsupported()
+		return flaw.In("memprof").Field("version to write").Got(version).Wantf("0 to %d", SectionVersionMax).Unsupported()
 	}
 	o.Version = version
 	if o.LLVMRelease == 0 {
@@ -57,7 +52,7 @@ func (o *WriteOptions) complete(p *Profile) error {
 	if o.Schema == 0 {
 		switch {
 		case version >= 2:
-			o.Schema = HotColdSchema
+			o.Schema = hotColdSchema
 		case o.LLVMRelease <= 16:
 			o.Schema = fullSchema16 & p.KnownFields()
 		default:
@@ -71,9 +66,8 @@ func (o *WriteOptions) complete(p *Profile) error {
 	return nil
 }
 
-// A Section is a memprof section to be written. Because all sizes are computed first,
-// it is written front to back, and only the arrays of versions 3 and 4 are held in
-// memory.
+// A Section is a memprof section to be written. Because all sizes are computed first, it is written
+// front to back, and only the arrays of versions 3 and 4 are held in memory.
 type Section struct {
 	Size int64    // in bytes
 	Lost []string // the data of the profile that the section cannot hold, in words
@@ -104,14 +98,12 @@ type table struct {
 	entries []int    // in order of insertion
 	hashes  []uint64 // of entries
 	chains  *hashtable.Chains
-	// The offsets of the parts and of each bucket, from the start of the section; 0 for an
-	// empty bucket.
+	// The offsets of the parts and of each bucket, from the start of the section; 0 for an empty bucket.
 	payload, index int64
 	buckets        []int64
 }
 
-// newTable arranges entries with the given hashes. With restore they are in the order
-// of a table, which newTable reproduces.
+// newTable arranges entries. With restore, their hashes are in the order of a table, which it reproduces.
 func newTable(hashes []uint64, restore bool) table {
 	t := table{hashes: hashes}
 	if restore {
@@ -121,10 +113,7 @@ func newTable(hashes []uint64, restore bool) table {
 			t.hashes[i] = hashes[k]
 		}
 	} else {
-		t.entries = make([]int, len(hashes))
-		for i := range t.entries {
-			t.entries[i] = i
-		}
+		t.entries = upTo[int](len(hashes))
 	}
 	t.chains = hashtable.Arrange(t.hashes)
 	return t
@@ -174,7 +163,7 @@ func NewSection(p *Profile, opt WriteOptions) (*Section, error) {
 	if p.hasHistograms() {
 		s.Lost = append(s.Lost, "access histograms")
 	}
-	return s, s.placeParts()
+	return s, s.setOffsets()
 }
 
 func (p *Profile) hasCallees() bool {
@@ -187,21 +176,21 @@ func (p *Profile) hasHistograms() bool {
 	return slices.ContainsFunc(p.MIBs, func(m MIB) bool { return len(m.Histogram) > 0 })
 }
 
-// placeParts computes the offsets of all parts and the size of the section.
-func (s *Section) placeParts() (err error) {
+// setOffsets computes the offsets of all parts and the size of the section.
+func (s *Section) setOffsets() (err error) {
 	at := int64(headerSize(s.version, len(s.fields)))
 	defer func() { s.Size = at }()
-	place := func(t *table, size func(entry int) int) {
+	arrange := func(t *table, size func(entry int) int) {
 		if err == nil {
-			at, err = t.place(at, size)
+			at, err = t.setOffsets(at, size)
 		}
 	}
 	if s.version <= 2 {
-		place(&s.records, s.recordItemSize)
-		place(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
+		arrange(&s.records, s.recordItemSize)
+		arrange(&s.frames, func(int) int { return hashtable.ItemSize(8, frameSize) })
 		s.offsets = []int64{s.records.index, s.frames.payload, s.frames.index}
 		if s.version == 2 {
-			place(&s.stacks, func(i int) int {
+			arrange(&s.stacks, func(i int) int {
 				return hashtable.ImpliedItemSize(8, 8*int(s.depth[s.p.Stacks.whole[i]]))
 			})
 			s.offsets = append(s.offsets, s.stacks.payload, s.stacks.index)
@@ -211,7 +200,7 @@ func (s *Section) placeParts() (err error) {
 	at += int64(frameSize * len(s.order))
 	stacks := at
 	at += 4 * int64(len(s.array))
-	place(&s.records, s.recordItemSize)
+	arrange(&s.records, s.recordItemSize)
 	s.offsets = []int64{stacks, s.records.payload, s.records.index}
 	if s.version == 4 {
 		if s.data == nil {
@@ -224,8 +213,8 @@ func (s *Section) placeParts() (err error) {
 	return err
 }
 
-// place computes the offsets of the buckets of a table whose payload begins at an offset.
-func (t *table) place(at int64, size func(entry int) int) (end int64, err error) {
+// setOffsets computes the offsets of the buckets of a table whose payload begins at an offset.
+func (t *table) setOffsets(at int64, size func(entry int) int) (end int64, err error) {
 	t.payload = at
 	t.buckets = make([]int64, t.chains.NumBuckets())
 	for b := range t.buckets {
@@ -358,8 +347,7 @@ func (s *Section) appendMIB(dst []byte, m *MIB) []byte {
 	return dst
 }
 
-// encodeMIBs encodes all MIBs if the schema has few fields. Most MIBs are written several
-// times, each time from memory that no cache holds any more.
+// encodeMIBs encodes all MIBs once if the schema has few fields: most are written several times.
 func (s *Section) encodeMIBs() {
 	const small = 32
 	if s.mibSize > small {

@@ -1,8 +1,7 @@
 package memprof
 
-// The memprof section of an indexed profile, little-endian and unaligned. All
-// offsets are from the start of the file, whose header has the offset of the section.
-// The section ends with its last part.
+// The memprof section of an indexed profile, little-endian and unaligned. All offsets are from the
+// start of the file, whose header has the offset of the section. The section ends with its last part.
 //
 //	version   u64 Version (absent in version 0)
 //	offsets   v0, v1  u64 RecordTable | u64 FramePayload | u64 FrameTable
@@ -29,10 +28,9 @@ package memprof
 //	frame     u64 GUID | u32 LineOffset | u32 Column | u8 IsInlineFrame
 //	stack     v2: u64 frame id of each, leaf first
 //
-// The stack array has u32 elements. At its index a stack has the number of its frames,
-// then the frames, leaf first, as indices in the frame array. An element of 2^31 or
-// more, as a negative number, is a jump: the stack continues that many elements further
-// on, where another stack has the same callers.
+// The stack array has u32 elements. At its index a stack has the number of its frames, then the frames,
+// leaf first, as indices in the frame array. An element of 2^31 or more, as a negative number, is a
+// jump: the stack continues that many elements further on, where another stack has the same callers.
 //
 // The data-access block:
 //
@@ -53,8 +51,7 @@ const (
 	// that the package reads and writes.
 	SectionVersionMax = 4
 
-	// minHeaderSize0 is the size of version 0's header, and so the least value of
-	// its first word, an offset.
+	// minHeaderSize0 is the size of version 0's header, and so the least value of its first word, an offset.
 	minHeaderSize0 = 24
 
 	frameSize        = 8 + 4 + 4 + 1
@@ -79,7 +76,6 @@ func headerSize(version, fields int) int {
 	return n + 8 + 8*fields
 }
 
-// mibSize is the number of bytes of a MIB with the fields of a schema.
 func mibSize(fields []field) int {
 	n := 0
 	for _, f := range fields {

@@ -17,14 +17,12 @@ type MergeOptions struct {
 	Warn func(profile.Warning)
 }
 
-// A Merger merges heap profiles. It does no I/O and keeps one accumulator, however many
-// inputs there are.
+// A Merger merges heap profiles. It does no I/O and keeps one accumulator, however many inputs there are.
 //
-// Contexts are the same if all their frames are the same. Their MIBs are merged field by
-// field in each function; see the package documentation for the rules. The result is
-// equal for any order and grouping of the inputs, and its records, sites and stacks have
-// a canonical order. The exception is a single input with weight 1, which is returned
-// unchanged, in its own order and with equal contexts unmerged.
+// Contexts are the same if all their frames are the same. Their MIBs are merged field by field in each
+// function; see the package documentation for the rules. The result is equal for any order and grouping
+// of the inputs, and its records, sites and stacks have a canonical order. The exception is a single
+// input with weight 1, which is returned unchanged, in its own order and with equal contexts unmerged.
 //
 // Mergers are not safe for concurrent use. For parallel merging give each
 // worker a Merger with the same options, and [Merger.Merge] them into the first.
@@ -37,8 +35,8 @@ type Merger struct {
 	stacks  Stacks
 	records numbering[uint64] // GUIDs of functions
 	allocs  sites[uint32]
-	first   []int32 // by StackIndex: the first of its alloc sites, plus 1
-	calls   sites[calleeList]
+	first   []int32         // by StackIndex: the first of its alloc sites, plus 1
+	calls   sites[[]uint64] // sorted callees
 	mibs    []MIB
 	uses    []uint32 // by uint32: number of sites
 	scratch []int32
@@ -79,9 +77,8 @@ func noWeight(name string) error {
 	return flaw.File(name).Field("weight").Got(0).Want("at least 1").Mismatch()
 }
 
-// AddRaw symbolizes p and merges the result as AddProfile does, but does not make a
-// profile of each input: it finds the call stacks in the sum. It does not call
-// opt.Overflow for sums.
+// AddRaw symbolizes p and merges the result as AddProfile does, but does not make a profile of each
+// input: it finds the call stacks in the sum. It does not call opt.Overflow for sums.
 func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight uint64) (*Coverage, error) {
 	if weight == 0 {
 		return nil, noWeight(p.Name)
@@ -105,15 +102,13 @@ func (m *Merger) AddRaw(p *RawProfile, b *Binaries, opt SymbolizeOptions, weight
 
 // addOnly adds the only input so far, which Add kept, to the accumulator.
 func (m *Merger) addOnly() {
-	p := m.only
-	if m.only = nil; p == nil {
-		return
+	if p := m.only; p != nil {
+		m.only = nil
+		m.add("", p, 1, m.own)
 	}
-	m.add("", p, 1, m.own)
 }
 
-// Merge adds the inputs of another Merger to m and leaves the other unusable. The error is
-// always nil.
+// Merge adds the inputs of another Merger to m and leaves the other unusable. The error is always nil.
 func (m *Merger) Merge(o *Merger) error {
 	switch {
 	case o.inputs == 0:
@@ -181,8 +176,7 @@ func (l SourceLocation) compare(o SourceLocation) int {
 	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
 }
 
-// dataAccess returns the merged data-access profile. Data sampled in one input is not
-// cold, even if it is cold in another.
+// dataAccess returns the merged data-access profile. Data sampled in one input is not cold.
 func (m *Merger) dataAccess() *DataAccess {
 	if !m.has {
 		return nil

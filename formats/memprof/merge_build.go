@@ -5,9 +5,7 @@ import (
 	"slices"
 )
 
-// build returns the accumulated profile in an order that depends on the content alone:
-// frames by their fields, stacks by their frames from the outermost on, records by
-// GUID, sites by their stacks.
+// build returns the accumulated profile, with frames by fields, stacks by frames from the outermost, records by GUID.
 func (m *Merger) build() *Profile {
 	p := &Profile{MIBs: m.mibs, DataAccess: m.dataAccess()}
 	if len(m.names) > 0 {
@@ -17,10 +15,7 @@ func (m *Merger) build() *Profile {
 		p.Sources = m.sources
 	}
 	guids := m.records.list
-	order := make([]int32, len(guids)) // functions by GUID
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := upTo[int32](len(guids)) // functions by GUID
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(guids[a], guids[b]) })
 	position := make([]int32, len(guids)) // by function
 	for i, f := range order {
@@ -40,25 +35,22 @@ func (m *Merger) build() *Profile {
 	for i, f := range order {
 		r := &p.Records[i]
 		r.GUID = guids[f]
-		n := sitesOf(allocs, int32(i))
-		r.AllocSites = make([]AllocSite, n)
-		for j, s := range allocs[:n] {
+		sites := cutSites(&allocs, int32(i))
+		r.AllocSites = make([]AllocSite, len(sites))
+		for j, s := range sites {
 			p.Stacks.markWhole(s.stack)
 			r.AllocSites[j] = AllocSite{s.stack, m.allocs.values[s.number]}
 		}
-		allocs = allocs[n:]
-		n = sitesOf(calls, int32(i))
-		r.CallSites = make([]CallSite, n)
-		for j, s := range calls[:n] {
+		sites = cutSites(&calls, int32(i))
+		r.CallSites = make([]CallSite, len(sites))
+		for j, s := range sites {
 			p.Stacks.markWhole(s.stack)
 			r.CallSites[j] = CallSite{s.stack, m.calls.values[s.number]}
 		}
-		calls = calls[n:]
 	}
 	return p
 }
 
-// An orderedSite is a site with the keys that order the result.
 type orderedSite struct {
 	record int32
 	stack  StackIndex
@@ -78,13 +70,15 @@ func orderSites(keys []uint64, position []int32, stacks []StackIndex) []orderedS
 	return out
 }
 
-// sitesOf returns how many sites at the start of the ordered sites belong to the record.
-func sitesOf(s []orderedSite, record int32) int {
+// cutSites cuts off the sites of a record, which come first.
+func cutSites(s *[]orderedSite, record int32) []orderedSite {
 	n := 0
-	for n < len(s) && s[n].record == record {
+	for n < len(*s) && (*s)[n].record == record {
 		n++
 	}
-	return n
+	sites := (*s)[:n]
+	*s = (*s)[n:]
+	return sites
 }
 
 // canonical adds the used stacks and their callers to the empty Stacks to, sorted by their
@@ -128,19 +122,14 @@ func (s *Stacks) canonical(used []bool, to *Stacks) []StackIndex {
 			out[node] = to.push(out[n.caller()], frameIndex(rank[n.frame()]))
 		}
 		group := tree.callees(node)
-		for i := len(group) - 1; i >= 0; i-- {
-			todo = append(todo, group[i])
+		for _, callee := range slices.Backward(group) {
+			todo = append(todo, callee)
 		}
 	}
 	return out
 }
 
-// compare orders frames by their fields.
 func (f Frame) compare(o Frame) int {
-	return cmp.Or(
-		cmp.Compare(f.GUID, o.GUID),
-		cmp.Compare(f.LineOffset, o.LineOffset),
-		cmp.Compare(f.Column, o.Column),
-		cmp.Compare(f.inline(), o.inline()),
-	)
+	return cmp.Or(cmp.Compare(f.GUID, o.GUID), cmp.Compare(f.LineOffset, o.LineOffset), cmp.Compare(f.Column, o.Column),
+		cmp.Compare(f.inline(), o.inline()))
 }

@@ -10,9 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fixtureInputs are real profiles of one program in all forms: raw ones of
-// every compiler with their programs, the sections that LLVM made of some, and
-// these as YAML.
+// fixtureInputs are real profiles of one program: raw ones of every compiler, LLVM's sections and YAML of these.
 func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 	t.Helper()
 	add := func(name string, p *Profile) {
@@ -30,17 +28,13 @@ func fixtureInputs(t testing.TB) (names []string, inputs []weighted) {
 		}
 		p := readSection(t, file)
 		add(f.name+" indexed", p)
-		doc, err := ReadYAML("", yamlOf(t, p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := readYAML(t, yamlOf(t, p))
 		add(f.name+" YAML", doc)
 	}
 	return names, inputs
 }
 
-// TestMergeFixtures merges two and more real profiles of every form, dealt to
-// workers at random, and compares with sums computed from the inputs.
+// TestMergeFixtures merges real profiles of every form, dealt to workers at random.
 func TestMergeFixtures(t *testing.T) {
 	names, inputs := fixtureInputs(t)
 	if len(inputs) < 20 {
@@ -62,9 +56,7 @@ func TestMergeFixtures(t *testing.T) {
 			root := NewMerger(MergeOptions{Warn: func(w profile.Warning) { t.Errorf("unexpected warning %v", w) }})
 			forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 			for i, in := range picked {
-				if err := forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight); err != nil {
-					t.Fatal(err)
-				}
+				must(t, forks[rng.IntN(3)].AddProfile(picks[i], in.p, in.weight))
 			}
 			root.Merge(forks[2])
 			root.Merge(forks[1])
@@ -80,9 +72,7 @@ func TestMergeFixtures(t *testing.T) {
 			for version := -1; version <= SectionVersionMax; version++ {
 				s := writeSection(t, p, WriteOptions{Version: version, Schema: p.KnownFields()}, 0)
 				again, err := readWhole(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if found, remarks := again.Check(); len(found)+len(remarks) > 0 && !strings.Contains(strings.Join(picks, " "), "clang14") {
 					t.Errorf("%v, version %d: %v", picks, version, found)
 				}
@@ -91,17 +81,14 @@ func TestMergeFixtures(t *testing.T) {
 	}
 }
 
-// TestAddRaw: raw profiles that are added to a sum give what their symbolized profiles give.
-// One that cannot be symbolized leaves a single input as it is.
+// TestAddRaw: raw profiles give what their symbolized profiles give; one that fails leaves no trace.
 func TestAddRaw(t *testing.T) {
 	foreign := rawFixtureNamed(t, "clang19-pie").read(t, RawOptions{})
 	for _, compat := range []bool{false, true} {
 		sum, whole := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
 		add := func(name string, p *Profile, weight uint64) {
 			for _, m := range []*Merger{sum, whole} {
-				if err := m.AddProfile(name, p, weight); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.AddProfile(name, p, weight))
 			}
 		}
 		n := 0
@@ -112,9 +99,7 @@ func TestAddRaw(t *testing.T) {
 			}
 			raw, b, weight := f.read(t, RawOptions{LLVMCompat: compat}), openBinaries(t, f.program), uint64(1+n%3)
 			p, about := symbolizeRaw(t, raw, b, opt)
-			if err := whole.AddProfile(f.name, p, weight); err != nil {
-				t.Fatal(err)
-			}
+			must(t, whole.AddProfile(f.name, p, weight))
 			got, err := sum.AddRaw(raw, b, opt, weight)
 			if err != nil || got.Dropped != about.Dropped || got.Contexts != about.Contexts {
 				t.Fatalf("%s: %v, %+v instead of %+v", f.name, err, got, about)

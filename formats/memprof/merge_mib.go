@@ -6,10 +6,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// follow merges a later MIB of the same context and process, by the rule for several
-// dumps in one raw file (MemInfoBlock::Merge of the MemProf runtime). It replaces the
-// later MIB's counts of overlaps and equal CPUs with a comparison of both MIBs. It
-// reports whether a sum saturated.
+// follow merges a later MIB of the same context and process, by the rule for several dumps in one raw
+// file (MemInfoBlock::Merge of the MemProf runtime). It replaces the later MIB's counts of overlaps and
+// equal CPUs with a comparison of both MIBs. It reports whether a sum saturated.
 func (m *MIB) follow(later *MIB) (overflow bool) {
 	o := overflowing{}
 	m.join(later, 1, total|least|greatest, &o)
@@ -31,12 +30,11 @@ func (m *MIB) follow(later *MIB) (overflow bool) {
 // unknownCPU is the CPU id that the runtime records before it can determine CPUs.
 const unknownCPU = math.MaxUint32
 
-// merge merges, weight times, a MIB of the same context: from another process, or from
-// another stack of addresses in the same process. It adds sums (AllocCount, Total…, Num…,
-// histogram buckets) and takes the least minimum, the greatest maximum and the latest
-// timestamps. A CPU or data type that differs becomes unknown (2^32-1 and 0). A field
-// that m or o lacks is unknown in the result, because a partial sum would be wrong.
-// AccessHistogram becomes 0.
+// merge merges, weight times, a MIB of the same context: from another process, or from another stack of
+// addresses in the same process. It adds sums (AllocCount, Total…, Num…, histogram buckets) and takes
+// the least minimum, the greatest maximum and the latest timestamps. A CPU or data type that differs
+// becomes unknown (2^32-1 and 0). A field that m or o lacks is unknown in the result, because a partial
+// sum would be wrong. AccessHistogram becomes 0.
 //
 // The rule is associative and commutative, and merging with weight w equals merging w
 // times. merge reports whether a sum saturated.
@@ -62,7 +60,6 @@ func (m *MIB) merge(o *MIB, weight uint64) (overflow bool) {
 	return of.happened
 }
 
-// scale multiplies the sums of m by weight.
 func (m *MIB) scale(weight uint64) (overflow bool) {
 	if weight == 1 {
 		return false
@@ -88,8 +85,7 @@ func (m *MIB) keepFields(s Schema) {
 	}
 }
 
-// join merges, weight times, the fields with one of the rules. Both MIBs have the same
-// fields.
+// join merges, weight times, the fields with one of the rules. Both MIBs have the same fields.
 func (m *MIB) join(n *MIB, weight uint64, rules rule, o *overflowing) {
 	for f := range m.Fields.all() {
 		switch v := n.get(f); fieldTraits[f].rule & rules {

@@ -15,7 +15,6 @@ type sites[T any] struct {
 	values []T               // by number of the key
 }
 
-// siteKey returns the key of a function, given by its number, and a call stack in it.
 func siteKey(function int32, stack StackIndex) uint64 { return uint64(function)<<32 | uint64(stack) }
 
 func splitSiteKey(key uint64) (function int32, stack StackIndex) {
@@ -36,23 +35,9 @@ func (s *sites[T]) numberOf(key uint64, value T) int32 {
 	return s.append(key, value)
 }
 
-// An allocSite is an alloc site of an input.
 type allocSite struct {
 	function int32 // in the accumulator
 	mib      uint32
-}
-
-// A calleeList is a sorted list of distinct callees.
-type calleeList []uint64
-
-// unite returns the union of l and any callees.
-func (l calleeList) unite(callees []uint64) calleeList {
-	for _, c := range callees {
-		if i, ok := slices.BinarySearch(l, c); !ok {
-			l = slices.Insert(l, i, c)
-		}
-	}
-	return l
 }
 
 // addAllocSites merges the alloc sites of an input with one call stack, and returns how
@@ -111,8 +96,7 @@ func (m *Merger) addAllocSites(stack StackIndex, in []allocSite, mibs []MIB, wei
 
 const noMIB = ^uint32(0)
 
-// addMIB adds a MIB to the sum that some sites have, noMIB if they have none yet, and
-// returns the index of the new sum.
+// addMIB adds a MIB to the sum that some sites have, or noMIB, and returns the index of the new sum.
 func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uint32, overflow bool) {
 	if have != noMIB && int(m.uses[have]) == sites {
 		return have, m.mibs[have].merge(in, weight)
@@ -134,20 +118,22 @@ func (m *Merger) addMIB(have uint32, sites int, in *MIB, weight uint64) (sum uin
 	return sum, to.merge(in, weight)
 }
 
-// addCallSite merges a call site.
 func (m *Merger) addCallSite(function int32, stack StackIndex, callees []uint64) {
 	to := &m.calls.values[m.calls.numberOf(siteKey(function, stack), nil)]
-	*to = to.unite(callees)
+	for _, c := range callees {
+		if i, ok := slices.BinarySearch(*to, c); !ok {
+			*to = slices.Insert(*to, i, c)
+		}
+	}
 }
 
-// add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of
-// p.
+// add accumulates p. If own is true, the sum is empty and takes over the stacks and MIBs of p.
 func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
 	cut := 0
 	var stacks []StackIndex
 	if own {
 		m.stacks, m.mibs, m.uses = p.Stacks, p.MIBs, make([]uint32, len(p.MIBs))
-		stacks = m.stacks.indexes()
+		stacks = upTo[StackIndex](m.stacks.numNodes() + 1)
 	} else {
 		stacks = m.stacks.addAll(&p.Stacks)
 	}
@@ -185,7 +171,6 @@ func (m *Merger) add(name string, p *Profile, weight uint64, own bool) {
 	m.warn(name, cut)
 }
 
-// addSums accumulates the sums of another Merger.
 func (m *Merger) addSums(o *Merger) {
 	stacks := m.stacks.addAll(&o.stacks)
 	functions := make([]int32, len(o.records.list))
@@ -213,7 +198,6 @@ func (m *Merger) addSums(o *Merger) {
 	m.warn("", cut)
 }
 
-// addRaw accumulates a raw profile.
 func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	s.out.Stacks = m.stacks
 	leaves := make([][]allocSite, len(s.found)) // by PC: the sites of contexts that it allocates in
@@ -254,8 +238,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	m.warn(s.raw.Name, cut)
 }
 
-// allocating returns the alloc sites of a context that allocates at a PC: one in the
-// function that allocates and one in each function that it is inlined into.
+// allocating returns the alloc sites at a PC: in the function that allocates and those that it is inlined into.
 func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	for _, f := range s.chain(leaf) {
 		frame := s.out.Stacks.Frames[f]
@@ -270,7 +253,6 @@ func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	return sites
 }
 
-// addSources adds names and source lines of functions.
 func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLocation) {
 	if m.names == nil {
 		m.names = make(map[uint64]string)
@@ -288,7 +270,6 @@ func (m *Merger) addSources(names map[uint64]string, sources map[uint64]SourceLo
 	}
 }
 
-// warn warns of sums that were cut.
 func (m *Merger) warn(name string, cut int) {
 	if cut > 0 && m.opt.Warn != nil {
 		m.opt.Warn(profile.Warning{File: name, Err: flaw.In("memprof").InFile(name).
@@ -296,13 +277,12 @@ func (m *Merger) warn(name string, cut int) {
 	}
 }
 
-// addAll adds the frames and stacks of o, and returns the index in s of each stack of
-// o.
+// addAll adds the frames and stacks of o, and returns the index in s of each stack of o.
 func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	if len(s.Frames) == 0 && s.numNodes() == 0 {
 		s.Frames, s.frameIndex = slices.Clone(o.Frames), maps.Clone(o.frameIndex)
 		s.nodes.list = slices.Clone(o.nodes.list)
-		return s.indexes()
+		return upTo[StackIndex](s.numNodes() + 1)
 	}
 	frames := make([]frameIndex, len(o.Frames))
 	for i, f := range o.Frames {
@@ -315,11 +295,11 @@ func (s *Stacks) addAll(o *Stacks) []StackIndex {
 	return stacks
 }
 
-// indexes returns the index of each stack, from 0 on.
-func (s *Stacks) indexes() []StackIndex {
-	stacks := make([]StackIndex, s.numNodes()+1)
-	for i := range stacks {
-		stacks[i] = StackIndex(i)
+// upTo returns the numbers 0 to n-1.
+func upTo[T ~int | ~int32 | ~uint32](n int) []T {
+	numbers := make([]T, n)
+	for i := range numbers {
+		numbers[i] = T(i)
 	}
-	return stacks
+	return numbers
 }

@@ -139,12 +139,18 @@ func (e *expected) data(d *DataAccess) {
 			e.places[key][fmt.Sprint(l)] = true
 		}
 	}
+	maps.Copy(e.cold, coldTexts(d))
+}
+
+func coldTexts(d *DataAccess) map[string]bool {
+	cold := map[string]bool{}
 	for _, s := range d.ColdSymbols {
-		e.cold[dataText(&DataAccessRecord{Symbol: s})] = true
+		cold[dataText(&DataAccessRecord{Symbol: s})] = true
 	}
 	for _, h := range d.ColdHashes {
-		e.cold[dataText(&DataAccessRecord{Hash: h})] = true
+		cold[dataText(&DataAccessRecord{Hash: h})] = true
 	}
+	return cold
 }
 
 // check compares a merged profile with what is expected, both ways.
@@ -224,13 +230,7 @@ func (e *expected) checkData(t *testing.T, d *DataAccess) {
 			t.Errorf("data-access record %v, want %d at %v", *r, w, e.places[dataText(r)])
 		}
 	}
-	cold := map[string]bool{}
-	for _, s := range d.ColdSymbols {
-		cold[dataText(&DataAccessRecord{Symbol: s})] = true
-	}
-	for _, h := range d.ColdHashes {
-		cold[dataText(&DataAccessRecord{Hash: h})] = true
-	}
+	cold := coldTexts(d)
 	for k := range e.cold {
 		if _, sampled := e.samples[k]; cold[k] == sampled {
 			t.Errorf("%s is cold: %t, sampled: %t", k, cold[k], sampled)
@@ -243,7 +243,7 @@ func (e *expected) checkData(t *testing.T, d *DataAccess) {
 }
 
 var mergeShapes = map[string]shapeOf{
-	"hot and cold": {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: HotColdSchema, maxValue: 1 << 20, callees: true},
+	"hot and cold": {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: hotColdSchema, maxValue: 1 << 20, callees: true},
 	"full":         {functions: 6, sites: 8, depth: 3, frames: 4, small: true, schema: FullSchema, maxValue: 3, histograms: true, callees: true},
 	"any schema":   {functions: 4, sites: 12, depth: 2, frames: 3, small: true, maxValue: 100, histograms: true, dataAccess: true},
 	"overflow":     {functions: 3, sites: 9, depth: 2, frames: 3, small: true, schema: FullSchema, dataAccess: true},
@@ -262,9 +262,7 @@ func mergeAll(t testing.TB, inputs []weighted) *Profile {
 	t.Helper()
 	m := NewMerger(MergeOptions{})
 	for i, in := range inputs {
-		if err := m.AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.AddProfile(fmt.Sprint(i), in.p, in.weight))
 	}
 	return m.Profile()
 }
@@ -284,8 +282,7 @@ func content(t testing.TB, p *Profile) string {
 	return b.String()
 }
 
-// TestMergeIsRight compares merges of two and ten inputs with sums computed
-// from the inputs one by one.
+// TestMergeIsRight compares merges of two and ten inputs with sums computed from the inputs one by one.
 func TestMergeIsRight(t *testing.T) {
 	for name, sh := range mergeShapes {
 		for _, n := range []int{2, 10} {
@@ -301,8 +298,7 @@ func TestMergeIsRight(t *testing.T) {
 	}
 }
 
-// TestMergeInAnyOrder: however inputs are ordered and dealt to workers, and
-// whichever partial results are merged, the result has the same bytes.
+// TestMergeInAnyOrder: any order, any workers and any partial results give the same bytes.
 func TestMergeInAnyOrder(t *testing.T) {
 	for name, sh := range mergeShapes {
 		t.Run(name, func(t *testing.T) {
@@ -320,9 +316,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 				root := NewMerger(MergeOptions{})
 				forks := []*Merger{root, NewMerger(root.opt), NewMerger(root.opt)}
 				for i, in := range inputs {
-					if err := forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight); err != nil {
-						t.Fatal(err)
-					}
+					must(t, forks[rng.IntN(len(forks))].AddProfile(fmt.Sprint(i), in.p, in.weight))
 				}
 				root.Merge(forks[1])
 				root.Merge(forks[2])
@@ -369,30 +363,23 @@ func TestMergeOfSection(t *testing.T) {
 		}
 		want := content(t, mergeAll(t, inputs))
 		section := writeSection(t, inputs[1].p, WriteOptions{Version: version, Schema: FullSchema}, 0)
-		r, err := NewIndexedReader(section, 0, int64(len(section)), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if inputs[1].p, err = r.Profile(); err != nil {
-			t.Fatal(err)
-		}
+		var err error
+		inputs[1].p, err = readWhole(section)
+		must(t, err)
 		if content(t, mergeAll(t, inputs)) != want {
 			t.Errorf("version %d: merge differs", version)
 		}
 	}
 }
 
-// TestSingleInputStays: one input of weight 1 keeps its order and its
-// duplicates, also through forks and beside empty profiles.
+// TestSingleInputStays: one input of weight 1 keeps its order and duplicates, also through forks.
 func TestSingleInputStays(t *testing.T) {
 	p := randomInputs(1, mergeShapes["hot and cold"], 1, 1)[0].p
 	want := content(t, p)
 	m := NewMerger(MergeOptions{})
 	fork := NewMerger(m.opt)
 	for _, in := range []*Profile{{}, p, {}} {
-		if err := fork.AddProfile("", in, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, fork.AddProfile("", in, 1))
 	}
 	m.Merge(fork)
 	if m.inputs != 1 || content(t, m.Profile()) != want {
@@ -418,9 +405,7 @@ func TestMergeWarnsOfOverflow(t *testing.T) {
 	var warnings []string
 	m := NewMerger(MergeOptions{Warn: func(w profile.Warning) { warnings = append(warnings, w.String()) }})
 	for i, in := range []weighted{{profileOf(1 << 31), 1}, {profileOf(1<<31 - 1), 1}, {profileOf(1), 1}, {profileOf(1), math.MaxUint64}} {
-		if err := m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.AddProfile(fmt.Sprintf("in%d", i), in.p, in.weight))
 	}
 	want := []string{
 		"in2: memprof: number of contexts with a sum that outgrew its field and was cut is 1, want 0: mismatching profile",

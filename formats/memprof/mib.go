@@ -6,8 +6,7 @@ import (
 	"unsafe"
 )
 
-// A field is a field of a [MIB], by its number in the file formats (Meta of LLVM's
-// MIBEntryDef.inc).
+// A field is a field of a [MIB], by its number in the file formats (Meta of LLVM's MIBEntryDef.inc).
 type field int
 
 // The fields, in the order of the raw format.
@@ -55,8 +54,7 @@ const (
 	other // see MIB.merge and MIB.follow
 )
 
-// fieldTraits lists for every field its name and size in bytes in the formats, its offset
-// in a MIB, and how it is merged.
+// fieldTraits has the name and size in bytes of every field in the formats, its offset in a MIB, and its rule.
 var fieldTraits = [numFields]struct {
 	name   string
 	size   int
@@ -103,10 +101,8 @@ func (f field) String() string {
 // size returns the number of bytes of the field in the formats, 4 or 8.
 func (f field) size() int { return fieldTraits[f].size }
 
-// largest returns the largest value that the field holds.
 func (f field) largest() uint64 { return 1<<(8*f.size()) - 1 }
 
-// read decodes the field at the start of b.
 func (f field) read(b []byte) uint64 {
 	if f.size() == 8 {
 		return le.Uint64(b)
@@ -114,7 +110,6 @@ func (f field) read(b []byte) uint64 {
 	return uint64(le.Uint32(b))
 }
 
-// append encodes a value of the field.
 func (f field) append(dst []byte, v uint64) []byte {
 	if f.size() == 8 {
 		return le.AppendUint64(dst, v)
@@ -122,8 +117,7 @@ func (f field) append(dst []byte, v uint64) []byte {
 	return le.AppendUint32(dst, uint32(v))
 }
 
-// Schema is a set of fields of a [MIB]: bit n stands for the field with number n in LLVM's
-// MIBEntryDef.inc.
+// Schema is a set of fields of a [MIB]: bit n stands for the field with number n in LLVM's MIBEntryDef.inc.
 type Schema uint32
 
 const (
@@ -133,15 +127,13 @@ const (
 	fullSchema16 Schema = FullSchema &^ (1<<accessHistogramSize | 1<<accessHistogram)
 	// rawSchema1 has the fields of raw version 1.
 	rawSchema1 Schema = 1<<(dataTypeID+1) - 2
-	// HotColdSchema has what compilers need to tell hot from cold contexts.
-	HotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
+	// hotColdSchema has what compilers need to tell hot from cold contexts.
+	hotColdSchema Schema = 1<<allocCount | 1<<totalSize | 1<<totalLifetime | 1<<totalLifetimeAccessDensity
 )
 
-// has reports whether the schema has field f.
 func (s Schema) has(f field) bool { return s&(1<<f) != 0 }
 
-// Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their
-// numbers.
+// Fields returns LLVM's names of the fields, as "AllocCount", in ascending order of their numbers.
 func (s Schema) Fields() []string {
 	names := []string{}
 	for f := range s.all() {
@@ -150,7 +142,6 @@ func (s Schema) Fields() []string {
 	return names
 }
 
-// all iterates over the fields in ascending order.
 func (s Schema) all() iter.Seq[field] {
 	return func(yield func(field) bool) {
 		for ; s != 0; s &= s - 1 {
@@ -161,10 +152,9 @@ func (s Schema) all() iter.Seq[field] {
 	}
 }
 
-// A MIB is a memory information block: the measurements of all blocks allocated in one
-// context. Sizes are in bytes, times in milliseconds. AccessDensity is accesses per 100
-// bytes; LifetimeAccessDensity is AccessDensity per second of the block's lifetime,
-// which counts as at least one second.
+// A MIB is a memory information block: the measurements of all blocks allocated in one context. Sizes
+// are in bytes, times in milliseconds. AccessDensity is accesses per 100 bytes; LifetimeAccessDensity
+// is AccessDensity per second of the block's lifetime, which counts as at least one second.
 type MIB struct {
 	TotalAccessCount           uint64
 	MinAccessCount             uint64
@@ -199,8 +189,7 @@ type MIB struct {
 
 	// Fields says which fields are known; the others are zero.
 	Fields Schema
-	// Histogram has the number of accesses to each 8 bytes of the blocks. Only
-	// raw profiles contain it.
+	// Histogram has the number of accesses to each 8 bytes of the blocks. Only raw profiles contain it.
 	Histogram []uint64
 }
 
@@ -209,7 +198,6 @@ func (m *MIB) pointer(f field) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(m), fieldTraits[f].offset)
 }
 
-// get returns the value of a field.
 func (m *MIB) get(f field) uint64 {
 	if f.size() == 8 {
 		return *(*uint64)(m.pointer(f))

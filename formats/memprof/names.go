@@ -9,21 +9,18 @@ import (
 )
 
 const (
-	// callBytes is the distance between addresses that are looked up. On the targets of
-	// MemProf, a call has at least this size.
+	// callBytes is the distance between looked-up addresses, the least size of a call on the targets of MemProf.
 	callBytes = 4
 	// maxNamedAddresses bounds how many addresses of a program are looked up.
 	maxNamedAddresses = 16 << 20
 	namedBatch        = 1 << 16
 )
 
-// NameFunctions adds to a profile the names and sources of the functions that it finds
-// in the programs given by name. Indexed profiles and YAML identify functions by hash
-// only.
+// NameFunctions adds to a profile the names and sources of the functions that it finds in the programs
+// given by name. Indexed profiles and YAML identify functions by hash only.
 //
-// It searches the code of the functions in the symbol table, and the functions inlined
-// there; without a symbol table it searches all code. It ignores missing or damaged
-// debug information.
+// It searches the code of the functions in the symbol table, and the functions inlined there; without a
+// symbol table it searches all code. It ignores missing or damaged debug information.
 func (b *Binaries) NameFunctions(p *Profile) error {
 	unknown := make(map[uint64]bool)
 	for i := range p.Records {
@@ -96,8 +93,7 @@ func (p *program) nameFunctions(to *Profile, unknown map[uint64]bool) error {
 	return nil
 }
 
-// codeOf returns the addresses to look up. It names the functions in the symbol table
-// itself, with or without debug information.
+// codeOf returns the addresses to look up, and names the functions of the symbol table.
 func (p *program) codeOf(to *Profile, unknown map[uint64]bool) (iter.Seq[uint64], error) {
 	symbols, err := p.file.Symbols()
 	if err != nil {

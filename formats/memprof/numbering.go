@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// A numbering numbers distinct values by first appearance. The millions of PCs of a
-// profile have a few thousand distinct values. It is a hash table with open addressing
-// that holds numbers only: a map takes a seventh longer. Package internal/numbering is for
-// keys of any type.
+// A numbering numbers distinct values by first appearance. The millions of PCs of a profile have a few
+// thousand distinct values. It is a hash table with open addressing that holds numbers only: a map
+// takes a seventh longer. Package internal/numbering is for keys of any type.
 //
 // A value whose upper half is its own number is found without the table. That holds for most
 // call stacks, see [stackNode].
@@ -18,8 +17,7 @@ type numbering[K ~uint64] struct {
 	entered int     // how many values of the list the table takes into account
 	slots   []int32 // index in list plus 1; 0 if empty
 	used    int     // of the slots
-	// seed randomizes the hashes, so that a hostile file cannot force collisions. No
-	// result depends on it.
+	// seed randomizes the hashes, so that a hostile file cannot force collisions. No result depends on it.
 	seed [2]uint64
 }
 
@@ -94,8 +92,7 @@ func (t *numbering[K]) find(v K) int32 {
 	return t.slots[i] - 1
 }
 
-// findAll finds several values, so that the processor waits for the memory of all values at
-// the same time.
+// findAll finds several values, so that the processor waits for the memory of all values at the same time.
 func (t *numbering[K]) findAll(values []K, numbers []int32) {
 	if t.entered < len(t.list) {
 		t.enterAppended()
@@ -112,7 +109,6 @@ func (t *numbering[K]) findAll(values []K, numbers []int32) {
 	}
 }
 
-// expect makes room for n values.
 func (t *numbering[K]) expect(n int) {
 	t.list = slices.Grow(t.list, n)
 	t.resize(1 << bits.Len(uint(n)+uint(n)/2))

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestNumbering: values have the numbers of their first appearance, whether they are in the
-// table or found without it, and finding several together gives what finding each gives.
+// TestNumbering: values have the numbers of their first appearance, however they are found.
 func TestNumbering(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var table numbering[uint64]

@@ -2,7 +2,6 @@ package memprof
 
 import "github.com/profuse-pgo/profuse/internal/llvm/guid"
 
-// guidOf returns the GUID of a function, given by its linkage name.
 func guidOf(name string) uint64 { return guid.Of(guid.Canonical(name)) }
 
 // Frame is one level of a call stack, inlined calls being levels of their own.
@@ -25,8 +24,7 @@ type AllocSite struct {
 	MIB uint32
 }
 
-// CallSite is a call in a function that is part of some context, but not its
-// allocation.
+// CallSite is a call in a function that is part of some context, but not its allocation.
 type CallSite struct {
 	Stack StackIndex // the inlined frames at the call, innermost first
 	// Callees are the functions called there (CalleeGuids), distinct; known
@@ -41,9 +39,8 @@ type Record struct {
 	CallSites  []CallSite
 }
 
-// A Profile is a symbolized heap profile in memory, independent of versions. Records are
-// in the order in which their functions first occurred; a profile from a file keeps the
-// file's order.
+// A Profile is a symbolized heap profile in memory, independent of versions. Records are in the order
+// in which their functions first occurred; a profile from a file keeps the file's order.
 type Profile struct {
 	Stacks  Stacks // frames and call stacks, each once
 	MIBs    []MIB
@@ -57,8 +54,7 @@ type Profile struct {
 	// line is 0 if only the file is known. Names and Sources are set together.
 	Sources map[uint64]SourceLocation
 
-	// bucketOrder: records, frames and stacks are in the order of a file's hash
-	// tables. Writing restores an order of insertion that leads to this order.
+	// bucketOrder: records, frames and stacks are in the order of hash tables, which writing restores.
 	bucketOrder bool
 	summary     *Summary // as the file stores it; nil without one
 }

@@ -16,8 +16,7 @@ type shapeOf struct {
 	histograms                      bool
 }
 
-// randomProfile makes a profile whose stacks share their outer parts, as those
-// of programs do.
+// randomProfile makes a profile whose stacks share their outer parts, as those of programs do.
 func randomProfile(rng *rand.Rand, sh shapeOf) *Profile {
 	p := &Profile{}
 	frames := make([]frameIndex, max(sh.frames, 1))
@@ -103,7 +102,7 @@ func randomMIB(rng *rand.Rand, sh shapeOf) MIB {
 func randomDataAccess(rng *rand.Rand) *DataAccess {
 	d := &DataAccess{}
 	names := []string{"abc", "_ZN3fooEv", "a b", "1.5", "x'y", "file.cpp", "dir/f.h", "true", "-", "tab\there", "ünï"}
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	for range rng.IntN(6) + 1 {
 		r := DataAccessRecord{AccessCount: rng.Uint64N(1000)}
 		if rng.IntN(2) == 0 {

@@ -2,8 +2,7 @@ package memprof
 
 import "bytes"
 
-// rawBuild is a raw file in the making: written here from the documented
-// layout, by code that shares nothing with the reader.
+// rawBuild is a raw file in the making, by code that shares nothing with the reader.
 type rawBuild struct{ dumps []dumpBuild }
 
 type dumpBuild struct {
@@ -97,7 +96,6 @@ func (d dumpBuild) bytes() []byte {
 	return append(out, stacks...)
 }
 
-// smallRaw is a profile of two contexts of one program.
 func smallRaw(version uint64) rawBuild {
 	d := dumpBuild{version: version, segments: []Segment{
 		{Start: 0x555555000000, End: 0x555555010000, Offset: 0x554444000000, BuildID: []byte{1, 2, 3}},

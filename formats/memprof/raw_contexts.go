@@ -11,13 +11,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A rawStack locates the PCs of a stack.
 type rawStack struct {
 	off   int64
 	depth uint32
 }
 
-// A stackTable holds the stacks of a dump.
 type stackTable struct {
 	stacks []rawStack
 	ids    numbering[uint64]
@@ -43,8 +41,7 @@ func readStacks(c *cursor.Cursor) (stackTable, error) {
 	return t, endSection(c)
 }
 
-// find returns the index of the stack with the id, or -1. The runtime writes stacks in
-// the order of the MIBs, so the stack is usually the one at hint.
+// find returns the index of the stack with the id, or -1. hint is its usual index, the index of the MIB.
 func (t *stackTable) find(hint int, id uint64) int {
 	if hint < len(t.stacks) && t.ids.list[hint] == id {
 		return hint
@@ -73,7 +70,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 		}
 		i := t.find(c.Record, id)
 		if i < 0 {
-			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("that of a stack of the dump").
+			c.Fail(c.At(at).Field("StackId").Gotf("%#x", id).Want("the id of a stack of the dump").
 				Because(&llvmerr.HeapError{Text: fmt.Sprintf(llvmerr.HeapMalformed.Text+": memprof callstack record does not contain id: %d", id), Class: profile.ErrCorrupt}))
 			break
 		}
@@ -98,8 +95,7 @@ func (r *rawReader) readMIBs(c *cursor.Cursor, version int, t stackTable) (int, 
 	return n, endSection(c)
 }
 
-// indexContexts indexes the contexts of previous dumps. Most files have one dump and
-// need no index.
+// indexContexts indexes the contexts of previous dumps. Most files have one dump and need no index.
 func (r *rawReader) indexContexts() {
 	if len(r.p.dumps) == 0 {
 		return
@@ -112,7 +108,6 @@ func (r *rawReader) indexContexts() {
 	}
 }
 
-// merge adds a further MIB to a context.
 func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	p := r.p
 	c := &p.contexts[to]
@@ -131,8 +126,7 @@ func (r *rawReader) merge(to int32, ctx *rawContext) error {
 	m.keepFields(later.Fields)
 	overflow := m.follow(&later)
 	if !r.opt.LLVMCompat {
-		// The counts of coincidences within later dumps are as valid as those
-		// within the first.
+		// The counts of coincidences within later dumps are as valid as those within the first.
 		var o overflowing
 		m.join(&later, 1, coincidence, &o)
 		overflow = overflow || o.happened

@@ -51,18 +51,14 @@ func rawFixtureNamed(t testing.TB, name string) rawFixture {
 func (f rawFixture) read(t testing.TB, opt RawOptions) *RawProfile {
 	t.Helper()
 	p, err := ReadRaw(f.name, oracle.ReadFile(t, f.file), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
 func openBinaries(t testing.TB, paths ...string) *Binaries {
 	t.Helper()
 	programs, err := symbolize.OpenPrograms(paths, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { programs.Close() })
 	return NewBinaries(programs)
 }
@@ -70,9 +66,7 @@ func openBinaries(t testing.TB, paths ...string) *Binaries {
 func symbolizeRaw(t testing.TB, raw *RawProfile, b *Binaries, opt SymbolizeOptions) (*Profile, *Coverage) {
 	t.Helper()
 	p, about, err := raw.Symbolize(b, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p, about
 }
 
@@ -89,4 +83,25 @@ func (f rawFixture) tools() []int {
 		return []int{22}
 	}
 	return nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readRaw(t testing.TB, data []byte, opt RawOptions) *RawProfile {
+	t.Helper()
+	p, err := ReadRaw("x", data, opt)
+	must(t, err)
+	return p
+}
+
+func readYAML(t testing.TB, doc []byte) *Profile {
+	t.Helper()
+	p, err := ReadYAML("", doc)
+	must(t, err)
+	return p
 }

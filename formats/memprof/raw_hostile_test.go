@@ -32,9 +32,7 @@ func rawSeeds(t testing.TB) map[string][]byte {
 	return seeds
 }
 
-// exerciseRaw reads a file that may be broken in any way, and symbolizes it
-// with a program that has the build ids of its segments. Errors must be typed,
-// and what is read must hold together.
+// exerciseRaw reads a file that may be broken in any way, and symbolizes it. Errors must be typed.
 func exerciseRaw(t testing.TB, data []byte, programs *Binaries) (ok bool) {
 	t.Helper()
 	for _, compat := range []bool{false, true} {
@@ -83,7 +81,7 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 	}
 	var blocks uint64
 	seen := make(map[uint64]bool)
-	for c := range p.Contexts() {
+	for _, c := range contextsOf(p) {
 		if seen[c.StackID] {
 			t.Errorf("two contexts %#x", c.StackID)
 		}
@@ -105,15 +103,12 @@ func checkRaw(t testing.TB, p *RawProfile, data []byte) {
 	}
 }
 
-// TestRawTruncation cuts every seed at every byte: only between two dumps does
-// a shorter file make sense.
+// TestRawTruncation cuts every seed at every byte: only between two dumps does a shorter file make sense.
 func TestRawTruncation(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program, rawFixtureNamed(t, "clang16-dumps").program)
 	for name, data := range rawSeeds(t) {
 		whole, err := ReadRaw(name, data, RawOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n, cut := range hostile.Cuts(data, 1) {
 			between := slices.ContainsFunc(whole.dumps[1:], func(d rawDump) bool { return d.offset == int64(n) })
 			if exerciseRaw(t, cut, programs) != between {
@@ -138,8 +133,7 @@ func TestRawBitFlips(t *testing.T) {
 	}
 }
 
-// TestRawScrambled overwrites words with others of the file, or with numbers
-// at the edge.
+// TestRawScrambled overwrites words with others of the file, or with numbers at the edge.
 func TestRawScrambled(t *testing.T) {
 	programs := openBinaries(t, rawFixtureNamed(t, "clang22-dumps").program)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -160,8 +154,7 @@ func TestRawScrambled(t *testing.T) {
 	}
 }
 
-// TestRawManyDumps: many small dumps after one with many segments take no more
-// than their share.
+// TestRawManyDumps: many small dumps after one with many segments take no more than their share.
 func TestRawManyDumps(t *testing.T) {
 	first := dumpBuild{version: 5}
 	for i := range uint64(20_000) {
@@ -177,10 +170,7 @@ func TestRawManyDumps(t *testing.T) {
 		one := dumpBuild{version: 5, segments: []Segment{{Start: 1<<40 - i<<16, End: 1<<40 - i<<16 + 1}}}
 		b = append(b, one.bytes()...)
 	}
-	p, err := ReadRaw("many", b, RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readRaw(t, b, RawOptions{})
 	if len(p.dumps) != 120_001 || len(p.Segments) != 40_000 {
 		t.Errorf("%d dumps, %d segments", len(p.dumps), len(p.Segments))
 	}
@@ -193,8 +183,7 @@ func TestRawManyDumps(t *testing.T) {
 	}
 }
 
-// TestRawMemory: reading takes memory in proportion to the file, whatever its
-// counts say.
+// TestRawMemory: reading takes memory in proportion to the file, whatever its counts say.
 func TestRawMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, data := range rawSeeds(t) {
@@ -204,7 +193,7 @@ func TestRawMemory(t *testing.T) {
 			le.PutUint64(b[8*rng.IntN(len(b)/8):], 1<<rng.IntN(64))
 			before += uint64(len(b))
 			if p, err := ReadRaw(name, b, RawOptions{}); err == nil {
-				for range p.Contexts() {
+				for range p.MIBs() {
 				}
 			}
 			size += len(b)

@@ -19,8 +19,7 @@ import (
 //	40  u64  StackOffset
 //	48       sections: segments, MIBs, stacks
 //
-// A section is a u64 count, that many entries, and up to 7 bytes of padding of
-// any value:
+// A section is a u64 count, that many entries, and up to 7 bytes of padding of any value:
 //
 //	segment  u64 Start | u64 End | u64 Offset | BuildId[32]                     v1, v2
 //	         u64 Start | u64 End | u64 Offset | u64 BuildIdSize | BuildId[32]   v3+
@@ -29,9 +28,8 @@ import (
 //	         u64 StackId | MIB | AccessHistogramSize × u16                      v5
 //	stack    u64 StackId | u64 NumPCs | NumPCs × u64
 //
-// The MIB is the first fields of [MIB], in their order and width: the fields up to
-// DataTypeId in v1, the fields up to MaxLifetimeAccessDensity in v2 and v3, and all fields
-// since v4.
+// The MIB is the first fields of [MIB], in their order and width: the fields up to DataTypeId in v1,
+// the fields up to MaxLifetimeAccessDensity in v2 and v3, and all fields since v4.
 const (
 	rawMagic        = 0xff<<56 | 'm'<<48 | 'p'<<40 | 'r'<<32 | 'o'<<24 | 'f'<<16 | 'r'<<8 | 0x81
 	rawMagicSwapped = 0x81<<56 | 'r'<<48 | 'f'<<40 | 'o'<<32 | 'r'<<24 | 'p'<<16 | 'm'<<8 | 0xff
@@ -69,16 +67,12 @@ const histogramSizeAt = 132
 
 var le = binary.LittleEndian
 
-// bucketValue decodes a bucket of raw version 5: the low 12 bits, shifted left by the
-// high 4 bits.
-func bucketValue(b uint16) uint64 { return uint64(b&0xfff) << (b >> 12) }
-
-// appendHistogram decodes buckets of the given size.
+// appendHistogram decodes buckets. A bucket of version 5 is its low 12 bits, shifted left by its high 4 bits.
 func appendHistogram(dst []uint64, b []byte, bucket int) []uint64 {
 	dst = slices.Grow(dst, len(b)/bucket)
 	for ; len(b) >= bucket; b = b[bucket:] {
-		if bucket == 2 {
-			dst = append(dst, bucketValue(le.Uint16(b)))
+		if v := uint64(le.Uint16(b)); bucket == 2 {
+			dst = append(dst, v&0xfff<<(v>>12))
 		} else {
 			dst = append(dst, le.Uint64(b))
 		}

@@ -9,8 +9,7 @@ import (
 // llvm-profdata visits the frames of a raw profile in the order of a hash map of the stacks.
 // This order shows only in section version 2, as the order of frames within a bucket.
 
-// noteStacks records the order in which llvm-profdata adds the stacks of a dump to its
-// map.
+// noteStacks records the order in which llvm-profdata adds the stacks of a dump to its map.
 func (r *rawReader) noteStacks(t stackTable) {
 	p := r.p
 	ids := t.ids.list
@@ -33,8 +32,7 @@ func (r *rawReader) noteStacks(t stackTable) {
 	}
 }
 
-// llvmOrder returns the contexts in the order in which llvm-profdata
-// symbolizes their stacks.
+// llvmOrder returns the contexts in the order in which llvm-profdata symbolizes their stacks.
 func (p *RawProfile) llvmOrder() []int32 {
 	order := llvmorder.DenseMap(p.stackIDs, 0, llvmorder.Mixed)
 	if len(p.dumps) == 1 && len(p.stackIDs) == len(p.contexts) {

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
-	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -54,19 +53,11 @@ type rawDump struct {
 // A Segment is a mapping of code in the process.
 type Segment struct {
 	Start, End uint64 // addresses in the process; End is exclusive
-	// Offset is, since raw version 3, the load bias of the program or library: 0
-	// if it is not position-independent. Before version 3 it is the offset of the
-	// segment in its file, in bytes.
+	// Offset is, since raw version 3, the load bias of the program or library: 0 if it is not
+	// position-independent. Before version 3 it is the offset of the segment in its file, in bytes.
 	Offset uint64
 	// BuildID is the GNU build id; nil if there is none, and before raw version 3.
 	BuildID []byte
-}
-
-// A RawContext holds the measurements of the blocks allocated in one context.
-type RawContext struct {
-	StackID uint64 // valid within one process only
-	MIB     MIB
-	PCs     []uint64 // leaf first: addresses within the calls, return address minus one
 }
 
 // A rawContext locates a context's parts in the file.
@@ -82,14 +73,7 @@ type rawContext struct {
 // IsRaw reports whether data begins like a raw MemProf profile, or like a raw profile of
 // data accesses, which ReadRaw refuses.
 func IsRaw(data []byte) bool {
-	if len(data) < 8 {
-		return false
-	}
-	switch le.Uint64(data) {
-	case rawMagic, rawMagicSwapped, accessMagic:
-		return true
-	}
-	return false
+	return len(data) >= 8 && slices.Contains([]uint64{rawMagic, rawMagicSwapped, accessMagic}, le.Uint64(data))
 }
 
 // maxRawFile bounds the bytes of a raw file, so that 31 bits number its contents.
@@ -105,8 +89,7 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 		return nil, flaw.File(name).Because(&llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrEmpty})
 	}
 	if int64(len(data)) > maxRawFile {
-		return nil, flaw.File(name).Field("size of the file").Got(len(data)).
-			Wantf("at most %d", int64(maxRawFile)).
+		return nil, flaw.File(name).Field("size of the file").Got(len(data)).Wantf("at most %d", int64(maxRawFile)).
 			Because(&llvmerr.HeapError{Text: llvmerr.HeapMalformed.Text, Class: profile.ErrUnsupported})
 	}
 	r := rawReader{p: &RawProfile{Name: name, data: data}, opt: opt}
@@ -124,30 +107,23 @@ func ReadRaw(name string, data []byte, opt RawOptions) (*RawProfile, error) {
 	return r.p, nil
 }
 
-// Contexts iterates over the contexts in the order of the file.
-func (p *RawProfile) Contexts() iter.Seq[*RawContext] {
-	return func(yield func(*RawContext) bool) {
-		var pcs slab.Slab[uint64]
+// MIBs iterates over the measurements of the contexts, in the order of the file. Each is valid until the next.
+func (p *RawProfile) MIBs() iter.Seq[*MIB] {
+	return func(yield func(*MIB) bool) {
+		var m MIB
 		for i := range p.contexts {
-			c := &p.contexts[i]
-			out := &RawContext{StackID: c.id, PCs: pcs.Make(int(c.depth))}
-			p.readMIB(c, &out.MIB)
-			for j, b := 0, p.pcs(c); j < len(out.PCs); j++ {
-				out.PCs[j] = le.Uint64(b[8*j:])
-			}
-			if !yield(out) {
+			p.readMIB(&p.contexts[i], &m)
+			if !yield(&m) {
 				return
 			}
 		}
 	}
 }
 
-// pcs returns the bytes of a context's PCs.
 func (p *RawProfile) pcs(c *rawContext) []byte {
 	return p.data[c.stack : c.stack+8*int64(c.depth)]
 }
 
-// readMIB decodes a context's MIB.
 func (p *RawProfile) readMIB(c *rawContext, m *MIB) {
 	if c.merged >= 0 {
 		*m = p.merged[c.merged]
@@ -157,7 +133,6 @@ func (p *RawProfile) readMIB(c *rawContext, m *MIB) {
 	decodeRawMIB(m, p.data[c.mib:], int(c.layout))
 }
 
-// rawReader reads the dumps of a file.
 type rawReader struct {
 	p       *RawProfile
 	opt     RawOptions
@@ -167,7 +142,6 @@ type rawReader struct {
 	stacksSeen map[uint64]bool // see noteStacks
 }
 
-// dump reads the dump at an offset of the file.
 func (r *rawReader) dump(start int64) (rawDump, error) {
 	d := rawDump{offset: start}
 	h, err := readRawHeader(r.p.data, start)
@@ -202,8 +176,7 @@ type rawHeader struct {
 	segments, mibs, stacks uint64
 }
 
-// readRawHeader reads the header of the dump at start, and checks that its sections are
-// in order and within its TotalSize.
+// readRawHeader reads the header of the dump at start. Its sections are in order and within its TotalSize.
 func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 	const section = "header"
 	rest := data[start:]
@@ -250,14 +223,14 @@ func readRawHeader(data []byte, start int64) (*rawHeader, error) {
 
 // badRawMagic returns the error for bytes that begin no dump.
 func badRawMagic(rest []byte, start int64) error {
-	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "that of a raw MemProf profile", error(llvmerr.HeapMagic)
+	found, want, cause := fmt.Sprintf("% x", rest[:min(8, len(rest))]), "the magic of a raw MemProf profile", error(llvmerr.HeapMagic)
 	if len(rest) >= 8 {
 		switch le.Uint64(rest) {
 		case rawMagicSwapped:
-			found, want = "that of a big-endian profile", "that of a little-endian one, which all of MemProf's targets are"
+			found, want = "the magic of a big-endian profile", "the magic of a little-endian one, as all of MemProf's targets are"
 			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		case accessMagic:
-			found = "that of a raw profile of accesses to data"
+			found = "the magic of a raw profile of accesses to data"
 			cause = &llvmerr.HeapError{Text: llvmerr.HeapMagic.Text, Class: profile.ErrUnsupported}
 		}
 	}
@@ -268,7 +241,6 @@ func badRawMagic(rest []byte, start int64) error {
 	return flaw.At("header", start).Field("Magic").Got(found).Want(want).Because(cause)
 }
 
-// section returns a cursor over a section.
 func (h *rawHeader) section(data []byte, name string, from, to uint64) *cursor.Cursor {
 	base := h.start + int64(from)
 	return cursor.New(name, base, data[base:h.start+int64(to)], binary.LittleEndian)
@@ -284,7 +256,6 @@ func endSection(c *cursor.Cursor) error {
 	return c.Err()
 }
 
-// readSegments reads the segments of a dump.
 func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	n := c.Count(c.U64("number of segments"), l.segment, "number of segments")
 	out := make([]Segment, 0, n)
@@ -314,12 +285,10 @@ func readSegments(c *cursor.Cursor, l *rawLayout) ([]Segment, error) {
 	return out, endSection(c)
 }
 
-// maxSegments bounds the segments of a process, by the default limit of Linux for
-// mappings (vm.max_map_count).
+// maxSegments bounds the segments of a process, by the default limit of Linux for mappings (vm.max_map_count).
 const maxSegments = 1 << 16
 
-// addSegments adds the segments of a dump. Each dump lists all segments at its time;
-// libraries may be loaded or unloaded between dumps.
+// addSegments adds the segments of a dump. Libraries may be loaded or unloaded between dumps.
 func (r *rawReader) addSegments(list []Segment, off int64) error {
 	p := r.p
 	if r.opt.LLVMCompat && len(p.dumps) > 0 && !slices.EqualFunc(list, p.Segments, Segment.equal) {
@@ -343,9 +312,7 @@ func (r *rawReader) addSegments(list []Segment, off int64) error {
 			if o.End <= s.Start || s.End <= o.Start {
 				continue
 			}
-			// Segments of one dump overlap in damaged files only. Segments of
-			// several dumps also overlap if the dumps are of different
-			// processes, or if one library replaced another.
+			// Segments of one dump overlap in damaged files only, of several also with other processes or libraries.
 			cause, want := llvmerr.HeapSegments, "the same, or apart: dumps of one process"
 			if other >= before {
 				cause, want = llvmerr.HeapMalformed, "apart"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,26 +16,31 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-func contextsOf(p *RawProfile) []RawContext {
-	var out []RawContext
-	for c := range p.Contexts() {
-		x := *c
-		x.PCs = slices.Clone(c.PCs)
-		out = append(out, x)
+// A contextParts is a context of a raw profile with its stack, leaf first.
+type contextParts struct {
+	StackID uint64
+	MIB     MIB
+	PCs     []uint64
+}
+
+func contextsOf(p *RawProfile) []contextParts {
+	out := make([]contextParts, len(p.contexts))
+	for i := range p.contexts {
+		out[i].StackID = p.contexts[i].id
+		p.readMIB(&p.contexts[i], &out[i].MIB)
+		for b := p.pcs(&p.contexts[i]); len(b) > 0; b = b[8:] {
+			out[i].PCs = append(out[i].PCs, le.Uint64(b))
+		}
 	}
 	return out
 }
 
-// TestRawVersions reads every version back from the layout that the test
-// writes.
+// TestRawVersions reads every version back from the layout that the test writes.
 func TestRawVersions(t *testing.T) {
 	for version := uint64(1); version <= RawVersionMax; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			b := smallRaw(version)
-			p, err := ReadRaw("x", b.bytes(), RawOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := readRaw(t, b.bytes(), RawOptions{})
 			d := b.dumps[0]
 			if p.Version != int(version) || !cmp.Equal(p.Segments, d.segments) {
 				t.Errorf("version %d, segments %+v", p.Version, p.Segments)
@@ -82,8 +86,7 @@ func TestSeveralDumps(t *testing.T) {
 	b := smallRaw(5)
 	first := b.dumps[0]
 	second := smallRaw(5).dumps[0]
-	// The second dump has one context of the first with other measurements, in
-	// another order and with a longer histogram, and a new one.
+	// The second dump has one context of the first, with other measurements and a longer histogram, and a new one.
 	m := &second.mibs[1]
 	for i := range m.fields {
 		m.fields[i] = 7 * uint64(i+1)
@@ -105,10 +108,7 @@ func TestSeveralDumps(t *testing.T) {
 		if compat {
 			b.dumps[1].segments = first.segments
 		}
-		p, err := ReadRaw("x", b.bytes(), RawOptions{LLVMCompat: compat})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := readRaw(t, b.bytes(), RawOptions{LLVMCompat: compat})
 		segments := 3
 		if compat {
 			segments = 2
@@ -158,10 +158,7 @@ func TestDumpOverflow(t *testing.T) {
 	b.dumps[0].mibs[0].fields[0] = 1<<32 - 5
 	b.dumps = append(b.dumps, b.dumps[0])
 	var told []uint64
-	p, err := ReadRaw("x", b.bytes(), RawOptions{Overflow: func(id uint64) { told = append(told, id) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readRaw(t, b.bytes(), RawOptions{Overflow: func(id uint64) { told = append(told, id) }})
 	if c := contextsOf(p)[0]; c.MIB.AllocCount != 1<<32-1 || !slices.Equal(told, []uint64{100}) {
 		t.Errorf("AllocCount %d, told of %d", c.MIB.AllocCount, told)
 	}
@@ -203,7 +200,7 @@ func TestRawErrors(t *testing.T) {
 		{"overlap", put(segment+64, 0x55555500fff0), profile.ErrCorrupt, "want apart", 48, "malformed"},
 		{"MIB count", put(mib, 3), profile.ErrTruncated, "number of MIBs is 3, want at most 2", mib + 8, "truncated"},
 		{"histogram", put(mib+8+8+132, 1<<30), profile.ErrTruncated, "AccessHistogramSize is 1073741824, want at most", mib + 8 + 152, "truncated"},
-		{"unknown stack", put(mib+8, 77), profile.ErrCorrupt, "StackId is 0x4d, want that of a stack", mib + 8, "memprof callstack record does not contain id: 77"},
+		{"unknown stack", put(mib+8, 77), profile.ErrCorrupt, "StackId is 0x4d, want the id of a stack", mib + 8, "memprof callstack record does not contain id: 77"},
 		{"stack count", put(stack, 1<<62), profile.ErrTruncated, "number of stacks", stack + 8, "truncated"},
 		{"depth", put(stack+16, 1<<61), profile.ErrTruncated, "NumPCs is 2305843009213693952, want at most", stack + 24, "truncated"},
 		{"same id", put(stack+8+32, 100), profile.ErrCorrupt, "StackId is 0x64 again", stack + 8 + 32, "memprof raw profile got different call stack for same id"},
@@ -261,7 +258,7 @@ func TestRawSamples(t *testing.T) {
 			continue
 		}
 		buckets := 0
-		for x := range p.Contexts() {
+		for _, x := range contextsOf(p) {
 			buckets += len(x.MIB.Histogram)
 			if x.MIB.AllocCount == 0 || len(x.PCs) == 0 {
 				t.Errorf("%s: context %+v", c.name, x)
@@ -294,9 +291,7 @@ func TestRawErrorsInLLVMsWords(t *testing.T) {
 		"segments": put(twice, len(data)+segments+8, 5),
 	} {
 		file := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, b)
 		_, want, code := oracle.Run(t, oracle.LLVM(t, 22), "show", "--memory", "--profiled-binary="+f.program, file)
 		_, err := ReadRaw(file, b, RawOptions{LLVMCompat: true})
 		if code == 0 || err == nil {

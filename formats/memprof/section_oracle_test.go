@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// llvmMerged returns the indexed file that the llvm-profdata of opt's release
-// makes of a raw profile and its program.
+// llvmMerged returns what the llvm-profdata of opt's release makes of a raw profile and its program.
 func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -30,10 +28,9 @@ func llvmMerged(t *testing.T, program, file string, opt WriteOptions) []byte {
 	return oracle.ReadFile(t, out)
 }
 
-// compareSection compares what the raw profile becomes with a section that LLVM
-// made of it. Of the tables of versions 0 to 2, LLVM 19 and older fill the one
-// of frames in no order that can be told: there sizes must agree, and what is
-// read back.
+// compareSection compares what the raw profile becomes with a section that LLVM made of it. Of the
+// tables of versions 0 to 2, LLVM 19 and older fill the one of frames in no order that can be told:
+// there sizes must agree, and what is read back.
 func compareSection(t *testing.T, raw *RawProfile, program string, file []byte, opt WriteOptions) {
 	t.Helper()
 	start, end := sectionOf(t, file)
@@ -59,8 +56,7 @@ func byteSums(b []byte) (sums [256]int) {
 	return sums
 }
 
-// sameUntilFrames reports whether two sections agree up to their table of
-// frames, the third word of versions 0 and, after the version, 1 and 2.
+// sameUntilFrames reports whether sections agree up to the table of frames, their third word after the version.
 func sameUntilFrames(a, b []byte) bool {
 	at := 8
 	if le.Uint64(a) <= 4 {
@@ -78,16 +74,14 @@ func firstDifferentByte(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// TestSectionsAreLLVMs: the section of one raw profile and its program is that
-// of llvm-profdata, byte for byte.
+// TestSectionsAreLLVMs: the section of one raw profile and its program is that of llvm-profdata, byte for byte.
 func TestSectionsAreLLVMs(t *testing.T) {
 	versions := map[int][]int{16: {0}, 19: {0, 1, 2, 3}, 22: {2, 3, 4}}
 	for _, f := range rawFixtures(t) {
 		for _, llvm := range f.tools() {
 			for _, version := range versions[llvm] {
 				for _, full := range []bool{false, true} {
-					// The full schema holds an address of LLVM's for histograms;
-					// versions 0 and 1 have no other.
+					// The full schema, the only one of versions 0 and 1, holds an address of LLVM's for histograms.
 					if f.is("histogram") && (full || version < 2) || full && version < 3 {
 						continue
 					}
@@ -112,8 +106,7 @@ func TestSectionsAreLLVMs(t *testing.T) {
 	}
 }
 
-// TestSectionsOfFixtures compares with what llvm-profdata made when the
-// profiles were, for where there is none.
+// TestSectionsOfFixtures compares with what llvm-profdata made when the profiles were, for where there is none.
 func TestSectionsOfFixtures(t *testing.T) {
 	for _, f := range rawFixtures(t) {
 		tools := f.tools()
@@ -131,12 +124,10 @@ func TestSectionsOfFixtures(t *testing.T) {
 	}
 }
 
-// randomDumps makes dumps of contexts that a program did not have, of
-// addresses that it has: many, with equal frames at different addresses, in
-// several dumps that share contexts, of every measurement.
+// randomDumps makes dumps of random contexts and measurements, of addresses that a program has.
 func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, contexts int) rawBuild {
 	var pcs []uint64
-	for c := range raw.Contexts() {
+	for _, c := range contextsOf(raw) {
 		pcs = append(pcs, c.PCs...)
 	}
 	main := raw.Segments[0]
@@ -177,9 +168,7 @@ func randomDumps(rng *rand.Rand, raw *RawProfile, version uint64, dumps, context
 	return b
 }
 
-// TestRandomSectionsAreLLVMs: the same for profiles made up of a real
-// program's addresses, with every combination of raw and section version that
-// LLVM has; version 3, of clang 17 and 18, among them.
+// TestRandomSectionsAreLLVMs: the same for random contexts, raw version 3 of clang 17 and 18 among them.
 func TestRandomSectionsAreLLVMs(t *testing.T) {
 	for i, c := range []struct {
 		fixture         string
@@ -205,13 +194,9 @@ func TestRandomSectionsAreLLVMs(t *testing.T) {
 			f := rawFixtureNamed(t, c.fixture)
 			data := randomDumps(rng, f.read(t, RawOptions{}), c.raw, c.dumps, c.contexts).bytes()
 			file := filepath.Join(t.TempDir(), "raw")
-			if err := os.WriteFile(file, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, file, data)
 			raw, err := ReadRaw(file, data, RawOptions{LLVMCompat: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			opt := WriteOptions{Version: c.version, LLVMRelease: c.llvm, Schema: FullSchema}
 			compareSection(t, raw, f.program, llvmMerged(t, f.program, file, opt), opt)
 		})

@@ -85,12 +85,12 @@ func (p *RawProfile) linkedAt(s *Segment, prog *program) (uint64, error) {
 		}
 	}
 	return 0, flaw.In("segments").InFile(p.Name).Field("address of a segment of "+prog.path).
-		Gotf("%#x", s.Start-s.Offset).Want("that of one of its segments of code").Mismatch()
+		Gotf("%#x", s.Start-s.Offset).Want("the address of one of its segments of code").Mismatch()
 }
 
 // noProgram returns the error if no program matches a segment of the process.
 func (p *RawProfile) noProgram(b *Binaries) error {
-	if b.programs.Empty() {
+	if len(b.files)+len(b.programs.Folders) == 0 {
 		return p.missingProgram()
 	}
 	text := "No matching executable segments found in binary"
@@ -101,7 +101,6 @@ func (p *RawProfile) noProgram(b *Binaries) error {
 		Want(b.describe()).Because(&llvmerr.HeapError{Text: text, Class: profile.ErrMismatch})
 }
 
-// missingProgram returns the error if no program was given.
 func (p *RawProfile) missingProgram() error {
 	var text strings.Builder
 	text.WriteString("\nPath to profiled binary is empty, expected binary with one of the following build ids:\n")
@@ -123,7 +122,6 @@ func (p *RawProfile) mainID() string {
 	return idString(p.Segments[0].BuildID)
 }
 
-// collectBuildIDs sets BuildIDs.
 func (p *RawProfile) collectBuildIDs() {
 	seen := make(map[string]bool)
 	for _, s := range p.Segments {
@@ -137,12 +135,11 @@ func (p *RawProfile) collectBuildIDs() {
 // placeByOffset places programs in the segments of raw versions 1 and 2.
 func (p *RawProfile) placeByOffset(b *Binaries) (placements, error) {
 	if len(b.files) == 0 {
-		if b.programs.Empty() {
+		if len(b.programs.Folders) == 0 {
 			return nil, p.missingProgram()
 		}
 		return nil, flaw.In("segments").InFile(p.Name).Field("program").
-			Gotf("to be looked for, but version %d has no build ids", p.Version).Want("given by name").
-			Mismatch()
+			Gotf("to be looked for, but version %d has no build ids", p.Version).Want("given by name").Mismatch()
 	}
 	var out placements
 	for _, prog := range b.files {
@@ -200,9 +197,8 @@ func (p *RawProfile) mappingOf(prog *program, code symbolize.Segment) (*Segment,
 		Got(len(found)).Want("one").Mismatch()
 }
 
-// placeLLVM maps one program like llvm-profdata: it relocates addresses after the start of
-// the program's segment up to its end, and looks all other addresses up in the program
-// unchanged.
+// placeLLVM maps one program like llvm-profdata: it relocates addresses after the start of the
+// program's segment up to its end, and looks all other addresses up in the program unchanged.
 func (p *RawProfile) placeLLVM(b *Binaries) (placements, error) {
 	fail := func(field, found, want, text string) error {
 		return flaw.In("segments").InFile(p.Name).Field(field).Got(found).Want(want).

@@ -1,6 +1,9 @@
 package memprof
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // A frameIndex is the number of a frame in a [Stacks].
 type frameIndex uint32
@@ -24,9 +27,8 @@ type Stacks struct {
 	marked []bool               // by StackIndex: whether it is in whole
 }
 
-// A stackNode is a frame, in the low 32 bits, and the stack of its callers, which is 0 for
-// the outermost frame. If a node follows its callers in the numbering, its upper half is
-// its own number.
+// A stackNode is a frame, in the low 32 bits, and the stack of its callers, which is 0 for the
+// outermost frame. If a node follows its callers in the numbering, its upper half is its own number.
 type stackNode uint64
 
 func nodeOf(caller StackIndex, f frameIndex) stackNode { return stackNode(caller)<<32 | stackNode(f) }
@@ -34,16 +36,8 @@ func nodeOf(caller StackIndex, f frameIndex) stackNode { return stackNode(caller
 func (n stackNode) frame() frameIndex  { return frameIndex(n) }
 func (n stackNode) caller() StackIndex { return StackIndex(n >> 32) }
 
-// numNodes returns the number of call stacks including the callers' stacks of
-// each, without the empty one. Valid stack indices are 0 to numNodes.
+// numNodes returns the largest valid index: the number of call stacks and stacks of their callers.
 func (s *Stacks) numNodes() int { return len(s.nodes.list) }
-
-// top returns the innermost frame of a call stack, which must not be empty,
-// and the stack of its callers.
-func (s *Stacks) top(i StackIndex) (frameIndex, StackIndex) {
-	n := s.nodes.list[i-1]
-	return n.frame(), n.caller()
-}
 
 // Walk iterates over the frames of a call stack, innermost first.
 func (s *Stacks) Walk(i StackIndex) iter.Seq[Frame] {
@@ -81,19 +75,17 @@ func (s *Stacks) addFrame(f Frame) frameIndex {
 	return i
 }
 
-// addStack returns the index of the call stack with these frames, innermost first, and
-// marks it as whole.
+// addStack returns the index of the call stack with these frames, innermost first, and marks it as whole.
 func (s *Stacks) addStack(frames []frameIndex) StackIndex {
 	i := StackIndex(0)
-	for k := len(frames) - 1; k >= 0; k-- {
-		i = s.push(i, frames[k])
+	for _, f := range slices.Backward(frames) {
+		i = s.push(i, f)
 	}
 	s.markWhole(i)
 	return i
 }
 
-// push returns the index of the call stack with frame f called from the given stack,
-// without marking it as whole.
+// push returns the index of the stack with frame f and its callers, without marking it as whole.
 func (s *Stacks) push(caller StackIndex, f frameIndex) StackIndex {
 	node := nodeOf(caller, f)
 	if caller != 0 && int(caller) == s.numNodes() { // the newest one has no callees
@@ -103,8 +95,7 @@ func (s *Stacks) push(caller StackIndex, f frameIndex) StackIndex {
 	return StackIndex(n + 1)
 }
 
-// markWhole marks a call stack as one of the profile, as opposed to the callers of
-// another one.
+// markWhole marks a call stack as one of the profile, as opposed to the callers of another one.
 func (s *Stacks) markWhole(i StackIndex) {
 	if need := s.numNodes() + 1; need > len(s.marked) {
 		s.marked = append(s.marked, make([]bool, max(need-len(s.marked), len(s.marked)))...)

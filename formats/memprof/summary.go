@@ -1,7 +1,6 @@
 package memprof
 
-// Summary counts the contexts of a profile by their temperature
-// (memprof::MemProfSummary).
+// Summary counts the contexts of a profile by their temperature (memprof::MemProfSummary).
 type Summary struct {
 	NumContexts     uint64
 	NumColdContexts uint64
@@ -44,8 +43,7 @@ func (p *Profile) Summary() Summary {
 	return p.countContexts(p.Stacks.contexts())
 }
 
-// writtenSummary returns the summary that LLVM writes in version 4, for which stacks that
-// differ in inline flags are different contexts.
+// writtenSummary returns LLVM's summary in version 4, for which inline flags make different contexts.
 func (p *Profile) writtenSummary() Summary { return p.countContexts(nil) }
 
 // countContexts summarizes the contexts, given by stack; without contexts each stack is one.
@@ -66,8 +64,7 @@ func (p *Profile) countContexts(contexts []StackIndex) (s Summary) {
 	return s
 }
 
-// contexts returns for every stack the first stack that equals it apart from inline
-// flags.
+// contexts returns for every stack the first stack that equals it apart from inline flags.
 func (s *Stacks) contexts() []StackIndex {
 	flagless := Stacks{}                                  // the stacks without inline flags
 	first := make([]StackIndex, len(s.nodes.list)+1)      // by index in flagless

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for
-// most uses.
+// SymbolizeOptions adjust [RawProfile.Symbolize]. The zero value is right for most uses.
 type SymbolizeOptions struct {
 	// LLVMCompat symbolizes like llvm-profdata 22: the first program only, without
 	// libraries, with a context for each stack of addresses and a call site for each
@@ -22,8 +21,7 @@ type SymbolizeOptions struct {
 	KeepNames bool
 	// Warn, if not nil, is called with suspicious findings.
 	Warn func(profile.Warning)
-	// Overflow, if not nil, is called with the index of each MIB with a sum that
-	// saturated.
+	// Overflow, if not nil, is called with the index of each MIB with a sum that saturated.
 	Overflow func(uint32)
 }
 
@@ -34,9 +32,8 @@ type Coverage struct {
 	// as allocations within libraries.
 	Dropped int
 	PCs     int // distinct addresses
-	// Outside counts the addresses in programs and libraries that were not found.
-	// Unknown counts the addresses without debug information or in MemProf's runtime.
-	// Call stacks lack the calls at both.
+	// Outside counts the addresses in programs and libraries that were not found. Unknown counts the
+	// addresses without debug information or in MemProf's runtime. Call stacks lack the calls at both.
 	Outside, Unknown int
 	Programs         []ProgramUse // programs and libraries that were found
 	Missing          []ProgramUse // programs and libraries that were not found, in the order of their segments
@@ -52,10 +49,9 @@ type ProgramUse struct {
 // Symbolize turns the addresses of a raw profile into functions and lines, and its
 // contexts into records by function.
 //
-// It records a context in the function that allocates and, if that is inlined, in each
-// function that it is inlined into. It records each other call as a call site in its
-// function, with its inlined frames. It omits calls without debug information, and
-// contexts without any other call.
+// It records a context in the function that allocates and, if that is inlined, in each function that it
+// is inlined into. It records each other call as a call site in its function, with its inlined frames.
+// It omits calls without debug information, and contexts without any other call.
 //
 // Raw version 1 has no access densities. Symbolize estimates them as if all blocks of a
 // context were alike; without densities compilers would treat all contexts as cold.
@@ -67,8 +63,7 @@ func (p *RawProfile) Symbolize(b *Binaries, opt SymbolizeOptions) (*Profile, *Co
 	return s.profile(), &s.about, nil
 }
 
-// symbolizer returns a symbolizer with the frames of all addresses of the raw profile; its
-// further steps cannot fail. ordered asks for llvm-profdata's order.
+// symbolizer returns a symbolizer whose further steps cannot fail. ordered asks for llvm-profdata's order.
 func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool) (*symbolizer, error) {
 	s := &symbolizer{raw: p, opt: opt, out: new(Profile)}
 	s.about.Contexts = len(p.contexts)
@@ -105,17 +100,13 @@ type symbolizer struct {
 	arena  []frameIndex
 }
 
-// A chain is the inlined frames at a PC: a part of the arena, innermost first. It is
-// empty for a PC that is omitted.
+// A chain is the inlined frames at a PC: a part of the arena, innermost first; empty for a PC that is omitted.
 type chain struct {
 	start, end int
 	// same is the first PC with the same frames, or with LLVMCompat the PC.
 	same int32
 }
 
-func (c *chain) len() int { return c.end - c.start }
-
-// lookup finds the frames of all distinct PCs.
 func (s *symbolizer) lookup() error {
 	pcs := s.pcs.list
 	s.about.PCs = len(pcs)
@@ -168,14 +159,12 @@ func (s *symbolizer) lookup() error {
 	return nil
 }
 
-// Bounds of the frames on all stacks of a profile: per address more than compilers
-// inline on average. Only hostile programs exceed them.
+// Bounds of the frames on all stacks, per address more than compilers inline on average.
 const (
 	maxFramesPerPC = 256
 	freeFrames     = 1 << 20
 )
 
-// checkSize checks the number of frames on all stacks.
 func (s *symbolizer) checkSize() error {
 	length := make([]int, len(s.found))
 	for i, stack := range s.found {
@@ -202,18 +191,15 @@ func (s *symbolizer) checkSize() error {
 	return nil
 }
 
-// warnOfMain warns if only libraries of the process were found: the user may have given
-// another build of the program.
+// warnOfMain warns if only libraries were found: the user may have given another build of the program.
 func (s *symbolizer) warnOfMain(b *Binaries) {
 	p := s.raw
 	if len(p.Segments) == 0 || s.places.find(p.Segments[0].Start) != nil {
 		return
 	}
-	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).
-		Want(b.describe()).Mismatch())
+	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).Want(b.describe()).Mismatch())
 }
 
-// countOutside counts the addresses in each program that was not found.
 func (s *symbolizer) countOutside(pcs []uint64) {
 	s.about.Outside = len(pcs)
 	slices.Sort(pcs)
@@ -240,8 +226,7 @@ func (s *symbolizer) warn(err error) {
 	}
 }
 
-// collect numbers the distinct PCs by first appearance; with ordered and LLVMCompat, in the
-// order in which llvm-profdata visits them.
+// collect numbers the distinct PCs by first appearance; with ordered and LLVMCompat, in llvm-profdata's order.
 func (s *symbolizer) collect(ordered bool) {
 	contexts, total := s.raw.contexts, 0
 	for i := range contexts {
@@ -285,10 +270,7 @@ func (s *symbolizer) collect(ordered bool) {
 // renumber orders the distinct PCs by the given keys.
 func (s *symbolizer) renumber(by []uint64) {
 	old := s.pcs.list
-	order := make([]int32, len(old))
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := upTo[int32](len(old))
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(by[a], by[b]) })
 	s.pcs = numbering[uint64]{}
 	number := make([]uint16, len(old))
@@ -301,8 +283,7 @@ func (s *symbolizer) renumber(by []uint64) {
 	}
 }
 
-// importChains adds the frames of the programs to the profile in the order of their
-// first occurrence, as LLVM does.
+// importChains adds the frames of the programs to the profile in the order of their first occurrence.
 func (s *symbolizer) importChains() {
 	if s.opt.KeepNames {
 		s.out.Names = make(map[uint64]string)

@@ -34,7 +34,6 @@ func (p *program) hasDebug() bool {
 	return err == nil && path != ""
 }
 
-// executable returns the segments of code.
 func (p *program) executable() []symbolize.Segment {
 	return slices.DeleteFunc(slices.Clone(p.file.Segments), func(s symbolize.Segment) bool { return !s.Executable })
 }
@@ -88,8 +87,7 @@ func (p *program) addChain(frames []symbolize.Frame, scratch []frameIndex) (Stac
 	return p.chains.addStack(scratch), scratch
 }
 
-// noteStart records the source line where a function begins; the first function of a name
-// counts.
+// noteStart records the source line where a function begins; the first function of a name counts.
 func (p *program) noteStart(guid uint64, f *symbolize.Frame) {
 	if _, ok := p.starts[guid]; !ok && f.File != "" {
 		p.starts[guid] = SourceLocation{f.File, f.StartLine}
@@ -114,17 +112,12 @@ func (p *program) guid(name string) uint64 {
 	return g
 }
 
-// isRuntimeFile reports whether a source file belongs to the MemProf runtime's
-// allocation functions.
+// isRuntimeFile reports whether a source file belongs to the MemProf runtime's allocation functions.
 func isRuntimeFile(path string) bool {
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp":
-		return true
-	}
-	return false
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return slices.Contains([]string{"memprof_malloc_linux.cpp", "memprof_interceptors.cpp", "memprof_new_delete.cpp"}, name)
 }
 
-// length returns the number of frames on a stack of p.chains.
 func (p *program) length(stack StackIndex) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,7 @@ type recordBuilder struct {
 // together is the number of contexts that follow advances at the same time.
 const together = 16
 
-// A stackPath is the progress of a context's stack in the tree of all stacks, from the
-// outermost frame inwards.
+// A stackPath is the progress of a context's stack in the tree of all stacks, from the outermost frame inwards.
 type stackPath struct {
 	ids  []int32    // the PCs that have frames, leaf first
 	at   StackIndex // the node reached
@@ -25,7 +24,6 @@ type stackPath struct {
 	next int        // index in the arena of the next frame
 }
 
-// step advances to the next frame.
 func (p *stackPath) step(s *symbolizer) {
 	if p.next > s.chains[p.ids[p.call]].start {
 		p.next--
@@ -36,8 +34,7 @@ func (p *stackPath) step(s *symbolizer) {
 	}
 }
 
-// nextPC returns the number of the PC at the start of b. Calls take the PCs of all contexts
-// in order.
+// nextPC returns the number of the PC at the start of b. Calls take the PCs of all contexts in order.
 func (s *symbolizer) nextPC(b []byte) int32 {
 	if len(s.ids) == 0 {
 		return s.pcs.find(le.Uint64(b))
@@ -58,7 +55,7 @@ func (s *symbolizer) follow(contexts []rawContext, paths []stackPath) {
 		p := &paths[i]
 		*p = stackPath{ids: p.ids[:0]}
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
-			if id := s.nextPC(pcs); id >= 0 && s.chains[id].len() > 0 {
+			if id := s.nextPC(pcs); id >= 0 && s.chains[id].end > s.chains[id].start {
 				p.ids = append(p.ids, id)
 			}
 		}
@@ -100,8 +97,7 @@ const (
 	allSited
 )
 
-// eachContext calls use with every context that has frames, with its PCs that have frames,
-// leaf first, and with its stack.
+// eachContext calls use with every context that has frames, its PCs that have frames, leaf first, and its stack.
 func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack StackIndex)) {
 	s.importChains()
 	paths := make([]stackPath, together)
@@ -121,7 +117,6 @@ func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack Stac
 	}
 }
 
-// profile makes the profile.
 func (s *symbolizer) profile() *Profile {
 	b := recordBuilder{symbolizer: s, sited: make([]siteState, len(s.found))}
 	n := len(s.raw.contexts)
@@ -139,8 +134,7 @@ func (s *symbolizer) profile() *Profile {
 	return s.out
 }
 
-// measure adds the MIB of a context. If another stack of addresses has the same frames, it
-// merges the MIB and returns false.
+// measure adds the MIB of a context, or merges it and returns false if the context has frames of another stack.
 func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite, ok bool) {
 	out := b.out
 	var m MIB
@@ -167,8 +161,7 @@ func (b *recordBuilder) measure(c *rawContext, stack StackIndex) (site AllocSite
 	return AllocSite{stack, i - 1}, true
 }
 
-// addAllocSites records a context in the function that allocates and in each function that
-// this one is inlined into.
+// addAllocSites records a context in the function that allocates and the functions that this is inlined into.
 func (b *recordBuilder) addAllocSites(leaf int32, site AllocSite) {
 	for _, f := range b.chain(leaf) {
 		r := b.recordOf(f)
@@ -192,9 +185,7 @@ func (b *recordBuilder) recordOf(f frameIndex) *Record {
 	return &b.out.Records[i]
 }
 
-// noteCallSite records a PC as a call site in the functions of its frames. At the leaf
-// of a context the innermost frame is not a call site, because its call is the
-// allocation.
+// noteCallSite records a PC as a call site of its functions; at the leaf of a context, not of the innermost.
 func (b *recordBuilder) noteCallSite(id int32, leaf bool) {
 	id = b.chains[id].same
 	frames := b.chain(id)
@@ -235,7 +226,6 @@ func (s *symbolizer) chain(id int32) []frameIndex {
 
 func (b *recordBuilder) guid(f frameIndex) uint64 { return b.out.Stacks.Frames[f].GUID }
 
-// addCallSites adds the call sites to the records.
 func (b *recordBuilder) addCallSites() {
 	for i, guid := range b.callers.guids.list {
 		r, added := b.records.guids.add(guid)
@@ -250,7 +240,6 @@ func (b *recordBuilder) addCallSites() {
 	}
 }
 
-// readMIB decodes a context's MIB.
 func (s *symbolizer) readMIB(c *rawContext, m *MIB) {
 	s.raw.readMIB(c, m)
 	if c.layout == 1 {
@@ -258,8 +247,7 @@ func (s *symbolizer) readMIB(c *rawContext, m *MIB) {
 	}
 }
 
-// estimateDensities sets the access densities of a MIB of raw version 1 as if all its
-// blocks were alike: accesses per 100 bytes, and these per second of lifetime.
+// estimateDensities sets the access densities of a MIB of raw version 1 as if all its blocks were alike.
 func estimateDensities(m *MIB) {
 	if m.AllocCount == 0 || m.TotalSize == 0 {
 		return
@@ -281,8 +269,7 @@ type functionTable struct {
 	byFrame []int32 // by frame: number of its function plus 1; 0 if not looked up yet
 }
 
-// index returns the number of a frame's function. added reports whether it is
-// new.
+// index returns the number of a frame's function. added reports whether it is new.
 func (t *functionTable) index(f frameIndex, guid uint64) (i int32, added bool) {
 	if n := int(f) + 1 - len(t.byFrame); n > 0 {
 		t.byFrame = append(t.byFrame, make([]int32, n)...)

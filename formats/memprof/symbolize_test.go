@@ -17,8 +17,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// obvious is a symbolized profile computed in the most obvious way: one
-// address after the other, with maps of strings.
+// obvious is a symbolized profile computed address by address, with maps of strings.
 type obvious struct {
 	contexts map[string]*MIB            // by call stack
 	allocs   map[uint64]map[string]bool // stacks by function
@@ -26,23 +25,25 @@ type obvious struct {
 	dropped  int
 }
 
+// note adds a text to the texts of a function, and reports whether it is new.
+func note(m map[uint64]map[string]bool, guid uint64, text string) (isNew bool) {
+	if m[guid] == nil {
+		m[guid] = make(map[string]bool)
+	}
+	isNew = !m[guid][text]
+	m[guid][text] = true
+	return isNew
+}
+
 func frameText(f Frame) string {
 	return fmt.Sprintf("%#x:%d:%d:%t;", f.GUID, f.LineOffset, f.Column, f.Inline)
 }
 
-// symbolizeObviously computes what the profile must become. load is by how much the
-// addresses of each segment exceed those of its program, which is nil for
-// segments that are not to be known.
+// symbolizeObviously computes what the profile must become. load returns the program of a segment and its bias.
 func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symbolize.File, uint64)) obvious {
 	t.Helper()
 	e := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
-	note := func(m map[uint64]map[string]bool, guid uint64, text string) {
-		if m[guid] == nil {
-			m[guid] = make(map[string]bool)
-		}
-		m[guid][text] = true
-	}
-	for c := range raw.Contexts() {
+	for _, c := range contextsOf(raw) {
 		var chains [][]Frame
 		for _, pc := range c.PCs {
 			i := slices.IndexFunc(raw.Segments, func(s Segment) bool { return s.Start <= pc && pc < s.End })
@@ -54,9 +55,7 @@ func symbolizeObviously(t *testing.T, raw *RawProfile, load func(Segment) (*symb
 				continue
 			}
 			frames, err := file.Frames(pc - bias)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var chain []Frame
 			for _, f := range frames {
 				if f.Function != "" {
@@ -111,9 +110,6 @@ func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
 		}
 		return b.String()
 	}
-	if about.Dropped != e.dropped {
-		t.Errorf("dropped %d contexts, want %d", about.Dropped, e.dropped)
-	}
 	got := obvious{make(map[string]*MIB), make(map[uint64]map[string]bool), make(map[uint64]map[string]bool), 0}
 	for i := range p.Records {
 		r := &p.Records[i]
@@ -123,45 +119,30 @@ func (e obvious) check(t *testing.T, p *Profile, about *Coverage) {
 				t.Errorf("two measurements of %s", stack)
 			}
 			got.contexts[stack] = &p.MIBs[a.MIB]
-			if got.allocs[r.GUID] == nil {
-				got.allocs[r.GUID] = make(map[string]bool)
-			}
-			if got.allocs[r.GUID][stack] {
+			if !note(got.allocs, r.GUID, stack) {
 				t.Errorf("%#x allocates twice at %s", r.GUID, stack)
 			}
-			got.allocs[r.GUID][stack] = true
 		}
 		for _, c := range r.CallSites {
 			chain := text(c.Stack)
-			if got.calls[r.GUID] == nil {
-				got.calls[r.GUID] = make(map[string]bool)
-			}
-			if got.calls[r.GUID][chain] {
+			if !note(got.calls, r.GUID, chain) {
 				t.Errorf("%#x has the call site %s twice", r.GUID, chain)
 			}
-			got.calls[r.GUID][chain] = true
 		}
 	}
 	if len(e.contexts) == 0 || len(e.calls) == 0 {
 		t.Error("nothing is compared")
 	}
-	if d := cmp.Diff(e.contexts, got.contexts); d != "" {
-		t.Errorf("contexts (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(e.allocs, got.allocs); d != "" {
-		t.Errorf("functions that allocate (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(e.calls, got.calls); d != "" {
-		t.Errorf("call sites (-want +got):\n%s", d)
+	got.dropped = about.Dropped
+	if d := cmp.Diff(e, got, cmp.AllowUnexported(obvious{})); d != "" {
+		t.Errorf("contexts, functions that allocate, call sites, and dropped contexts (-want +got):\n%s", d)
 	}
 }
 
 func openProgram(t *testing.T, path string) *symbolize.File {
 	t.Helper()
 	f, err := symbolize.Open(path, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -217,9 +198,7 @@ func contextIDs(p *Profile) map[uint64]uint32 {
 	return out
 }
 
-// TestSameProgramEveryWay: however a program is linked, and whichever raw
-// version its runtime writes, its contexts are the same. Of the kinds that no
-// llvm-profdata reads this is the only comparison.
+// TestSameProgramEveryWay: however a program is linked and whichever version it writes, its contexts are the same.
 func TestSameProgramEveryWay(t *testing.T) {
 	of := func(name string) map[uint64]uint32 {
 		f := rawFixtureNamed(t, name)
@@ -244,8 +223,7 @@ func TestSameProgramEveryWay(t *testing.T) {
 	}
 }
 
-// TestVersion1 compares densities that are estimated with those that are
-// measured, of contexts whose blocks are alike: all of the program's.
+// TestVersion1 compares estimated densities with measured ones, of contexts whose blocks are alike.
 func TestVersion1(t *testing.T) {
 	old := rawFixtureNamed(t, "clang14-pie")
 	p, _ := symbolizeRaw(t, old.read(t, RawOptions{}), openBinaries(t, old.program), SymbolizeOptions{})
@@ -262,8 +240,7 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestLibrary: with the library given, too, its functions are known, and the
-// calls it is called from are those of the program.
+// TestLibrary: with the library given, its functions are known, called from functions of the program.
 func TestLibrary(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-library")
 	library := strings.TrimSuffix(f.program, ".debug") + "-list.debug"
@@ -313,8 +290,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestConcurrentSymbolizing shares the programs between inputs: what one has
-// looked up the others do not look up again, and each gets the same.
+// TestConcurrentSymbolizing: inputs share the lookups of programs, and each gets the same.
 func TestConcurrentSymbolizing(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	b := openBinaries(t, f.program)
@@ -350,8 +326,7 @@ func TestConcurrentSymbolizing(t *testing.T) {
 	}
 }
 
-// TestDeepInlining: a program made to have endless inlined frames at each
-// address cannot make a small profile take all memory.
+// TestDeepInlining: endless inlined frames cannot make a small profile take all memory.
 func TestDeepInlining(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	b := openBinaries(t, f.program)
@@ -372,11 +347,8 @@ func TestDeepInlining(t *testing.T) {
 		d.mibs = append(d.mibs, mibBuild{id: id})
 		d.stacks = append(d.stacks, s)
 	}
-	raw, err := ReadRaw("deep", rawBuild{[]dumpBuild{d}}.bytes(), RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _, err = raw.Symbolize(b, SymbolizeOptions{})
+	raw := readRaw(t, rawBuild{[]dumpBuild{d}}.bytes(), RawOptions{})
+	_, _, err := raw.Symbolize(b, SymbolizeOptions{})
 	if !errors.Is(err, profile.ErrUnsupported) || !strings.Contains(err.Error(), "frames of the call stacks") {
 		t.Errorf("error %v", err)
 	}
@@ -389,13 +361,9 @@ func TestAddressesOfSegments(t *testing.T) {
 	raw := f.read(t, RawOptions{})
 	start, end := raw.Segments[0].Start, raw.Segments[0].End
 	exact, err := raw.placePrograms(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	llvm, err := raw.placeLLVM(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	code := b.files[0].executable()[0].Addr
 	for _, c := range []struct {
 		pc          uint64
@@ -420,9 +388,7 @@ func TestAddressesOfSegments(t *testing.T) {
 	}
 }
 
-// contextID returns the id by which clang's diagnostics name a context: a hash
-// of function, line offset and column of every frame
-// (memprof::computeFullStackId).
+// contextID returns clang's id of a context, a hash of its frames (memprof::computeFullStackId).
 func (s *Stacks) contextID(i StackIndex) uint64 {
 	var buf []byte
 	for frame := range s.Walk(i) {

@@ -5,11 +5,9 @@ type Thresholds struct {
 	// ColdAccessDensity is the accesses per byte and second of lifetime below
 	// which blocks are cold (-memprof-lifetime-access-density-cold-threshold).
 	ColdAccessDensity float32
-	// ColdLifetime is the least lifetime of cold blocks, in seconds
-	// (-memprof-ave-lifetime-cold-threshold).
+	// ColdLifetime is the least lifetime of cold blocks, in seconds (-memprof-ave-lifetime-cold-threshold).
 	ColdLifetime uint32
-	// HotAccessDensity is the accesses per byte and second of lifetime above
-	// which blocks are hot
+	// HotAccessDensity is the accesses per byte and second of lifetime above which blocks are hot
 	// (-memprof-min-ave-lifetime-access-density-hot-threshold).
 	HotAccessDensity uint32
 	// UseHot tells hot contexts from other contexts that are not cold. Clang 17 to 19

@@ -6,8 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// validate checks that the parts of the profile fit together and can be
-// written. What readers and mergers return is valid.
+// validate checks that the parts of the profile fit together. What readers and mergers return is valid.
 func (p *Profile) validate() error {
 	seen := make(map[uint64]struct{}, len(p.Records))
 	for i := range p.Records {
@@ -19,8 +18,7 @@ func (p *Profile) validate() error {
 		seen[r.GUID] = struct{}{}
 		for _, a := range r.AllocSites {
 			if !p.Stacks.isWhole(a.Stack) {
-				return flaw.In("memprof").InRecord(i).Field("stack of an alloc site").Got(a.Stack).
-					Want("one that AddStack returned").Corrupt()
+				return badStack(i, "an alloc site", a.Stack)
 			}
 			if int(a.MIB) >= len(p.MIBs) {
 				return flaw.In("memprof").InRecord(i).Field("index of a MIB").Got(a.MIB).
@@ -29,12 +27,15 @@ func (p *Profile) validate() error {
 		}
 		for _, c := range r.CallSites {
 			if !p.Stacks.isWhole(c.Stack) {
-				return flaw.In("memprof").InRecord(i).Field("stack of a call site").Got(c.Stack).
-					Want("one that AddStack returned").Corrupt()
+				return badStack(i, "a call site", c.Stack)
 			}
 		}
 	}
 	return p.DataAccess.validate()
+}
+
+func badStack(record int, site string, i StackIndex) error {
+	return flaw.In("memprof").InRecord(record).Field("stack of " + site).Got(i).Want("one that AddStack returned").Corrupt()
 }
 
 func (s *Stacks) isWhole(i StackIndex) bool { return int(i) < len(s.marked) && s.marked[i] }
@@ -43,7 +44,7 @@ func (d *DataAccess) validate() error {
 	if d == nil {
 		return nil
 	}
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	for i := range d.Records {
 		r := &d.Records[i]
 		if !seen.add(r) {

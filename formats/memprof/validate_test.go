@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// formatError returns err as a FormatError, without its cause if that is the
-// class.
+// formatError returns err as a FormatError, without its cause if that is the class.
 func formatError(t testing.TB, err error, class error) profile.FormatError {
 	t.Helper()
 	var fe *profile.FormatError
@@ -22,8 +21,7 @@ func formatError(t testing.TB, err error, class error) profile.FormatError {
 	return c
 }
 
-// TestValidate: what cannot be written is refused, wherever a profile enters,
-// with the place in the model.
+// TestValidate: what cannot be written is refused, wherever a profile enters, with the place in the model.
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -48,7 +46,7 @@ func TestValidate(t *testing.T) {
 		{"cold hash twice", func(p *Profile) { p.DataAccess.ColdHashes = []uint64{6, 6} }, -1, "cold hash", "0x6 again", "each once"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &Profile{MIBs: []MIB{{Fields: HotColdSchema, AllocCount: 1}}, DataAccess: &DataAccess{
+			p := &Profile{MIBs: []MIB{{Fields: hotColdSchema, AllocCount: 1}}, DataAccess: &DataAccess{
 				Records:     []DataAccessRecord{{Symbol: "s"}, {Hash: 5}},
 				ColdSymbols: []string{"c"}, ColdHashes: []uint64{6},
 			}}
@@ -58,7 +56,7 @@ func TestValidate(t *testing.T) {
 				t.Fatalf("before: %v", err)
 			}
 			c.damage(p)
-			want := profile.FormatError{Place: flaw.In("memprof").InRecord(c.record).Place, Field: c.field, Got: c.found, Want: c.want}
+			want := profile.FormatError{Position: flaw.In("memprof").InRecord(c.record).Position, Field: c.field, Got: c.found, Want: c.want}
 			if got := formatError(t, p.validate(), profile.ErrCorrupt); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

@@ -16,8 +16,7 @@ type ViewOptions struct {
 	Identity profile.Identity
 	// Thresholds classify contexts; the zero value means [DefaultThresholds].
 	Thresholds Thresholds
-	// Name, if not nil, returns the linkage name of a function without a name in
-	// the profile, or "".
+	// Name, if not nil, returns the linkage name of a function without a name in the profile, or "".
 	Name func(guid uint64) string
 }
 
@@ -42,27 +41,21 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 		opt.Thresholds = DefaultThresholds
 	}
 	opt.Identity.File, opt.Identity.Family = name, "MemProf"
-	opt.Identity.Omits = append(opt.Identity.Omits, p.omitted()...)
+	omits := &opt.Identity.Omits
+	if !p.DataAccess.empty() {
+		*omits = append(*omits, "the data-access profile")
+	}
+	if p.hasCallees() {
+		*omits = append(*omits, "callees of call sites")
+	}
+	if p.hasHistograms() {
+		*omits = append(*omits, "access histograms")
+	}
 	v := &view{p: p, opt: opt}
 	v.frames = sync.OnceValue(v.resolve)
 	return v
 }
 
-// omitted names the data of the profile that its view does not show.
-func (p *Profile) omitted() (omits []string) {
-	if !p.DataAccess.empty() {
-		omits = append(omits, "the data-access profile")
-	}
-	if p.hasCallees() {
-		omits = append(omits, "callees of call sites")
-	}
-	if p.hasHistograms() {
-		omits = append(omits, "access histograms")
-	}
-	return omits
-}
-
-// view is the neutral view of a profile.
 type view struct {
 	p      *Profile
 	opt    ViewOptions
@@ -79,7 +72,6 @@ func (v *view) hasSources() bool {
 	return len(v.p.Stacks.Frames) > 0
 }
 
-// symbol names a function.
 func (v *view) symbol(guid uint64) profile.Symbol {
 	s := profile.Symbol{Name: v.p.Names[guid], ID: guid}
 	if s.Name == "" && v.opt.Name != nil {
@@ -113,10 +105,8 @@ func (v *view) resolve() []profile.Frame {
 func (v *view) Identity() profile.Identity { return v.opt.Identity }
 
 func (v *view) Features() profile.Features {
-	if v.hasSources() {
-		return profile.Features{Lines: true}
-	}
-	return profile.Features{LineOffsets: true}
+	lines := v.hasSources()
+	return profile.Features{Lines: lines, LineOffsets: !lines}
 }
 
 func (v *view) Functions() iter.Seq[*profile.Function] {

@@ -2,12 +2,12 @@ package memprof
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // functionsOn names the functions on a stack, the innermost first.
@@ -20,19 +20,13 @@ func functionsOn(s *profile.Stack) string {
 	return strings.Join(parts, " ")
 }
 
-// TestView: of a raw profile everything is known, of an indexed one hashes and
-// what compilers need, with the program names and lines, too.
+// TestView: of an indexed profile, hashes and what compilers need are known, with the program names and lines.
 func TestView(t *testing.T) {
 	f := rawFixtureNamed(t, "clang22-pie")
 	raw, _ := symbolizeRaw(t, f.read(t, RawOptions{}), openBinaries(t, f.program), SymbolizeOptions{KeepNames: true})
-	file, err := os.ReadFile(strings.TrimSuffix(f.file, ".memprofraw") + ".profdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := oracle.ReadFile(t, strings.TrimSuffix(f.file, ".memprofraw")+".profdata")
 	indexed, named := readSection(t, file), readSection(t, file)
-	if err := openBinaries(t, f.program).NameFunctions(named); err != nil {
-		t.Fatal(err)
-	}
+	must(t, openBinaries(t, f.program).NameFunctions(named))
 	for id, name := range named.Names {
 		if raw.Names[id] != name || raw.Sources[id] != named.Sources[id] {
 			t.Errorf("%s at %v, the raw profile has %s at %v", name, named.Sources[id], raw.Names[id], raw.Sources[id])
@@ -134,10 +128,7 @@ func TestCheckRaw(t *testing.T) {
 		m.fields[f-1] = v
 	}
 	d.mibs, d.stacks = []mibBuild{m}, []stackBuild{{1, []uint64{0x1100}}}
-	raw, err := ReadRaw("x", rawBuild{dumps: []dumpBuild{d}}.bytes(), RawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := readRaw(t, rawBuild{dumps: []dumpBuild{d}}.bytes(), RawOptions{})
 	found := raw.Check()
 	if len(found) != 2 || !strings.Contains(found[0].Error(), "MIBs (record 0): AllocCount is 0, want at least 1") ||
 		!strings.Contains(found[1].Error(), "MinSize is 9, want at most 8") {

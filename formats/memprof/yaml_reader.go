@@ -39,8 +39,7 @@ func ReadYAML(name string, data []byte) (*Profile, error) {
 		err = r.p.DataAccess.validate()
 	}
 	if err == nil && r.p.Empty() {
-		err = flaw.In("YAML").Field("document").Got("without records").
-			Want(keyRecords + " or " + keyDataAccess).Empty()
+		err = flaw.In("YAML").Field("document").Got("without records").Want(keyRecords + " or " + keyDataAccess).Empty()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
@@ -69,18 +68,23 @@ var (
 func (r *yamlReader) document() {
 	r.s.Fields(documentKeys, func(key string) {
 		if key == keyRecords {
-			n := 0
-			r.s.Sequence(func() {
-				r.s.Record = n
-				n++
-				r.record()
-			})
-			r.s.Record = -1
+			r.numbered(r.record)
 			return
 		}
 		r.p.DataAccess = &DataAccess{}
 		r.dataAccess(r.p.DataAccess)
 	}, documentKeys...)
+}
+
+// numbered reads a sequence of records. Errors in a record have its number.
+func (r *yamlReader) numbered(record func()) {
+	n := 0
+	r.s.Sequence(func() {
+		r.s.Record = n
+		n++
+		record()
+	})
+	r.s.Record = -1
 }
 
 // record reads one record and adds it to the record of the same function, if there is one.
@@ -159,8 +163,7 @@ func (r *yamlReader) stack() StackIndex {
 	return r.p.Stacks.addStack(r.frames)
 }
 
-// mib reads a MIB. As in LLVM, values have 64 bits and are truncated to the size of
-// their field.
+// mib reads a MIB. As in LLVM, values have 64 bits and are truncated to the size of their field.
 func (r *yamlReader) mib() MIB {
 	var m MIB
 	r.s.Mapping(func(key string) {
@@ -176,8 +179,7 @@ func (r *yamlReader) mib() MIB {
 	return m
 }
 
-// guid reads a function: its GUID in hexadecimal, or its name, which it adds to the
-// profile's names.
+// guid reads a function: its GUID in hexadecimal, or its name, which it adds to the profile's names.
 func (r *yamlReader) guid(field string) uint64 {
 	line := r.s.Line()
 	text := r.s.Scalar()
@@ -186,13 +188,11 @@ func (r *yamlReader) guid(field string) uint64 {
 	case len(text) >= 2 && text[0] == '0' && text[1]|0x20 == 'x':
 		id, err := strconv.ParseUint(text[2:], 16, 64)
 		if err != nil {
-			r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
-				Want("0x and at most 16 hexadecimal digits").Corrupt())
+			r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).Want("0x and at most 16 hexadecimal digits").Corrupt())
 		}
 		return id
 	case strings.Trim(text, "0123456789") == "":
-		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).
-			Want("a GUID in hexadecimal or a function's name").Corrupt())
+		r.s.Fail(r.s.At(line).Field(field).Got(flaw.Quote(text)).Want("a GUID in hexadecimal or a function's name").Corrupt())
 	default:
 		id, name := guidOf(text), guid.Canonical(text)
 		if _, known := r.p.Names[id]; !known {
@@ -207,16 +207,13 @@ func (r *yamlReader) guid(field string) uint64 {
 }
 
 func (r *yamlReader) dataAccess(d *DataAccess) {
-	seen := newDataKeys()
+	seen := make(dataKeys)
 	cold := make(map[string]struct{})
 	hashes := make(map[uint64]struct{})
 	r.s.Fields(dataKeyNames, func(key string) {
 		switch key {
 		case keySampled:
-			n := 0
-			r.s.Sequence(func() {
-				r.s.Record = n
-				n++
+			r.numbered(func() {
 				line := r.s.Line()
 				rec := r.sample()
 				if r.s.Err() == nil && !seen.add(&rec) {
@@ -225,7 +222,6 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 				}
 				d.Records = append(d.Records, rec)
 			})
-			r.s.Record = -1
 		case keyColdSymbols:
 			r.s.Sequence(func() {
 				name := guid.Canonical(r.s.Scalar())
@@ -246,8 +242,7 @@ func (r *yamlReader) dataAccess(d *DataAccess) {
 	}, dataKeyNames...)
 }
 
-// sample reads a data-access record. If it has both a symbol and a hash, the symbol
-// counts.
+// sample reads a data-access record. If it has both a symbol and a hash, the symbol counts.
 func (r *yamlReader) sample() DataAccessRecord {
 	var rec DataAccessRecord
 	line := r.s.Line()

@@ -3,7 +3,6 @@ package memprof
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,8 +27,7 @@ func site(values ...string) string {
 	return strings.NewReplacer(values...).Replace(siteDoc)
 }
 
-// yamlDocs are documents with the error they have to give, "" for none. LLVM
-// takes or refuses them alike unless differs says why not.
+// yamlDocs are documents with their error, "" for none, as in LLVM unless differs says why not.
 var yamlDocs = []struct{ name, doc, want, differs string }{
 	{"plain", site(), "", ""},
 	{"GUID in capitals", site("GUID_", "0XABCDEF"), "", ""},
@@ -86,9 +84,7 @@ func TestYAMLDocuments(t *testing.T) {
 			}
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "in.yaml"), filepath.Join(dir, "out.profdata")
-			if err := os.WriteFile(in, []byte(c.doc), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			oracle.WriteFile(t, in, []byte(c.doc))
 			_, stderr, code := oracle.Run(t, tool, "merge", "--memprof-version=4", "--memprof-full-schema", in, "-o", out)
 			if alike := (code == 0) == (c.want == ""); alike != (c.differs == "") {
 				t.Errorf("LLVM exits %d: %s; differs: %q", code, stderr, c.differs)
@@ -100,14 +96,10 @@ func TestYAMLDocuments(t *testing.T) {
 	}
 }
 
-// TestYAMLUnitesRecords: records of one function, which LLVM keeps the first
-// of, become one.
+// TestYAMLUnitesRecords: records of one function, which LLVM keeps the first of, become one.
 func TestYAMLUnitesRecords(t *testing.T) {
 	_, first, _ := strings.Cut(site("GUID_", "f"), "HeapProfileRecords:\n")
-	p, err := ReadYAML("", []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readYAML(t, []byte("---\nHeapProfileRecords:\n"+first+strings.Replace(first, "AllocCount: 4", "TotalSize: 5", 1)))
 	if len(p.Records) != 1 || len(p.Records[0].AllocSites) != 2 || p.Names[guidOf("f")] != "f" {
 		t.Errorf("records %+v, names %v", p.Records, p.Names)
 	}
@@ -129,15 +121,5 @@ func TestYAMLQuotes(t *testing.T) {
 	le.PutUint64(file[48:], uint64(len(file)))
 	le.PutUint64(file[64:], uint64(len(file))+uint64(le.Uint64(empty[64:])-uint64(end)))
 	file = append(file, empty[end:]...)
-	path := filepath.Join(t.TempDir(), "in.profdata")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	want, stderr, code := oracle.Run(t, tool, "show", "--memory", path)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	if got := showText(t, readSection(t, file)); got != want {
-		t.Error(diffLine(got, want))
-	}
+	compareShow(t, tool, file)
 }

@@ -18,10 +18,9 @@ import (
 func WriteYAML(w io.Writer, p *Profile) error {
 	y := yamlPrinter{out: output{w: w}}
 	y.Text("---\n")
-	switch {
-	case p.Empty():
+	if p.Empty() {
 		y.Text("{}\n")
-	default:
+	} else {
 		y.records(p)
 		y.dataAccess(p.DataAccess)
 	}
@@ -61,13 +60,11 @@ const (
 // yamlWrapColumn is the column after which flow collections continue in the next line.
 const yamlWrapColumn = 80
 
-// A yamlPrinter prints the parts of a profile.
 type yamlPrinter struct {
 	llvmyaml.Printer
 	out output
 }
 
-// flushIfLarge writes the printed text if it is long.
 func (y *yamlPrinter) flushIfLarge() {
 	if len(y.Buf) >= outputPiece {
 		y.flush()
@@ -102,8 +99,7 @@ func (y *yamlPrinter) flow(indent int, k string, n int, element func(i int)) {
 	y.Text(" ]\n")
 }
 
-// wrap begins a new line if the current one, which begins at buf[line], is
-// full. It returns where the current line begins.
+// wrap begins a new line if the current one, from buf[line], is full. It returns where the current line begins.
 func (y *yamlPrinter) wrap(line, margin int) int {
 	if len(y.Buf)-line <= yamlWrapColumn {
 		return line
@@ -149,7 +145,6 @@ func (y *yamlPrinter) records(p *Profile) {
 	}
 }
 
-// frames prints a call stack.
 func (y *yamlPrinter) frames(p *Profile, k string, i StackIndex) {
 	const indent = "          - "
 	if i == 0 {
@@ -236,8 +231,7 @@ func (y *yamlPrinter) string(indent int, k, v string) {
 	y.quoted(v)
 }
 
-// quoted prints a string at the end of a line. As in LLVM, it truncates the string at
-// the first byte that is not UTF-8.
+// quoted prints a string and ends the line. As in LLVM, it truncates at the first byte that is not UTF-8.
 func (y *yamlPrinter) quoted(v string) {
 	for i, r := range v {
 		if r == utf8.RuneError && !strings.HasPrefix(v[i:], string(utf8.RuneError)) {

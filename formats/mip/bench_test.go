@@ -1,26 +1,28 @@
 package mip
 
 import (
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // benchFunctions is the size of a large program.
 const benchFunctions = 100_000
 
-// BenchmarkAddRaw merges raw files one at a time, next to what reading their
-// bytes from memory costs.
+// BenchmarkAddRaw merges raw files one at a time, next to what reading their bytes from memory costs.
 func BenchmarkAddRaw(b *testing.B) {
 	for _, typ := range profileTypes {
 		rng := rand.New(rand.NewPCG(1, 1))
 		base := randomMap(rng, typ, benchFunctions)
 		var raws [][]byte
 		for range 8 {
-			raws = append(raws, rawOf(b, randomRun(rng, base)))
+			raws = append(raws, rawOf(randomRun(rng, base), 8))
 		}
 		b.Run(typ.String(), func(b *testing.B) {
 			m, err := NewMerger(base, MergeOptions{})
@@ -56,14 +58,12 @@ func BenchmarkMergeFiles(b *testing.B) {
 		dir, size := b.TempDir(), int64(0)
 		var raws [][]byte
 		for range 8 {
-			raws = append(raws, rawOf(b, randomRun(rng, base)))
+			raws = append(raws, rawOf(randomRun(rng, base), 8))
 		}
 		for i := range files {
 			raw := raws[i%len(raws)]
 			size += int64(len(raw))
-			if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), raw, 0o666); err != nil {
-				b.Fatal(err)
-			}
+			oracle.WriteFile(b, filepath.Join(dir, strconv.Itoa(i)), raw)
 		}
 		for _, merge := range []bool{false, true} {
 			name := typ.String() + "/read"
@@ -112,33 +112,21 @@ func readInto(buf []byte, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	n := 0
-	for n < len(buf) {
-		k, err := f.Read(buf[n:])
-		n += k
-		if err != nil {
-			break
-		}
+	n, err := io.ReadFull(f, buf)
+	if err == io.ErrUnexpectedEOF {
+		err = nil
 	}
-	return buf[:n], nil
+	return buf[:n], err
 }
 
 // BenchmarkRead reads a map, a profile and YAML of a large program.
 func BenchmarkRead(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := randomRun(rng, randomMap(rng, callGraph|BlockCoverage, benchFunctions))
-	mapped, err := appendMap(nil, p, mapOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	yaml, err := appendYAML(nil, p, WriteOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, in := range []struct {
 		name string
 		data []byte
-	}{{"map", mapped}, {"mip", mipOf(b, p, WriteOptions{})}, {"yaml", yaml}} {
+	}{{"map", mapOf(p, 8, 0)}, {"mip", mipOf(b, p, WriteOptions{})}, {"yaml", []byte(yamlOf(b, p))}} {
 		b.Run(in.name, func(b *testing.B) {
 			b.SetBytes(int64(len(in.data)))
 			b.ReportAllocs()

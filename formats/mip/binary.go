@@ -2,7 +2,6 @@ package mip
 
 import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
@@ -37,9 +36,8 @@ func FindMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) 
 		return m, info, flaw.InFile(err, name)
 	}
 	h, err := parseHeader(data)
-	if err == nil && h.fileType != FormatMap {
-		err = flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).Want(FormatMap.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBMap)})
+	if err == nil {
+		err = h.checkType(0, FormatMap)
 	}
 	if err != nil {
 		return nil, BinaryInfo{}, flaw.InFile(err, name)
@@ -47,7 +45,6 @@ func FindMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) 
 	return data, BinaryInfo{PointerSize: h.ptr}, nil
 }
 
-// findMap finds the map in an ELF or Mach-O file.
 func findMap(name string, data []byte, arch string) ([]byte, BinaryInfo, error) {
 	im, err := object.Parse(name, data, arch)
 	if err != nil {
@@ -82,7 +79,6 @@ var binaryTypes = map[object.Kind]string{
 	object.Executable: "executable", object.PIE: "PIE", object.Shared: "shared", object.Debug: "debug",
 }
 
-// noMap returns the error for a binary without a map.
 func noMap(found string) error {
 	return flaw.In(mapSection).Field("section").Got(found).
 		Want("the map of a program built with MIP instrumentation and not stripped").Mismatch()

@@ -41,8 +41,7 @@ func checkDamage(t *testing.T, arch string, all []damage) {
 	}
 }
 
-// sectionHeader returns where a 64-bit little-endian program has the header of a
-// section.
+// sectionHeader returns where a 64-bit little-endian program has the header of a section.
 func sectionHeader(t *testing.T, data []byte, name string) int64 {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(data))
@@ -91,8 +90,7 @@ func TestDamagedELF(t *testing.T) {
 	})
 }
 
-// TestCompressedMap inflates maps, and says what is wrong with those that are
-// not what they claim.
+// TestCompressedMap inflates maps, and says what is wrong with those that are not what they claim.
 func TestCompressedMap(t *testing.T) {
 	whole := fixture(t, "all.elf")
 	header := sectionHeader(t, whole, mapSection)

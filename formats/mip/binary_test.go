@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -59,11 +58,7 @@ func (w workshop) run(tool string, args ...string) string {
 
 func (w workshop) bytes(name string) []byte {
 	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return data
+	return oracle.ReadFile(w.t, filepath.Join(w.dir, name))
 }
 
 // checkMap compares the map found in a binary with what objcopy dumps and the
@@ -95,8 +90,7 @@ func (w workshop) checkMap(file, arch string, dumped []byte, symbols string) Bin
 	return info
 }
 
-// TestFindMapELF links a program in several ways and compares with objcopy, nm
-// and package debug/elf.
+// TestFindMapELF links a program in several ways and compares with objcopy, nm and package debug/elf.
 func TestFindMapELF(t *testing.T) {
 	w := newWorkshop(t)
 	for _, tt := range []struct {

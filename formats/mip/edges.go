@@ -2,6 +2,8 @@ package mip
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -13,13 +15,11 @@ import (
 
 // A CallEdge counts the calls of a function from one call site.
 //
-// The counts are estimates: the runtime samples the calls of a function, and each sample
-// stands for the calls around it. A tail call has the call site of the last ordinary call
-// before it.
+// The counts are estimates: the runtime samples the calls of a function, and each sample stands for the
+// calls around it. A tail call has the call site of the last ordinary call before it.
 type CallEdge struct {
-	// Source is the return address minus the start of the raw section, usually
-	// negative (SectionRelativeSourceAddress); 0 for calls from outside of the
-	// program or library.
+	// Source is the return address minus the start of the raw section, usually negative
+	// (SectionRelativeSourceAddress); 0 for calls from outside of the program or library.
 	Source int32
 	// Weight is the number of calls in all runs together.
 	Weight uint64
@@ -30,9 +30,8 @@ type Call struct {
 	// Caller and Callee are indexes of functions of the profile. Caller is -1 for
 	// code that is not instrumented or outside of the program.
 	Caller, Callee int
-	// Offset is the offset of the return address from the start of the caller, in
-	// bytes; 0 without a caller. It equals the size of the caller if the call is
-	// the last instruction.
+	// Offset is the offset of the return address from the start of the caller, in bytes; 0 without a
+	// caller. It equals the size of the caller if the call is the last instruction.
 	Offset uint32
 	CallEdge
 }
@@ -61,51 +60,55 @@ func (p *Profile) Calls() []Call {
 	return calls
 }
 
-// viewEdges yields the calls as edges that newEdge makes, grouped by caller, in the order of
-// call sites. symbol returns the symbol of a function by its index.
-func (p *Profile) viewEdges(symbol func(i int) profile.Symbol, newEdge func() *profile.Edge, yield func(*profile.Edge) bool) {
-	calls := slices.DeleteFunc(p.Calls(), func(c Call) bool { return c.Caller < 0 })
-	slices.SortStableFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
-	})
-	site := int32(0)
-	for i, c := range calls {
-		caller := &p.Functions[c.Caller]
-		switch {
-		case i == 0 || calls[i-1].Caller != c.Caller:
-			site = 0
-		case calls[i-1].Offset != c.Offset:
-			site++
-		}
-		e := newEdge()
-		*e = profile.Edge{
-			Kind: profile.Call, Caller: symbol(c.Caller), Hash: uint64(caller.CFG), Site: site,
-			Target: symbol(c.Callee), Count: c.Weight,
-		}
-		if !yield(e) {
-			return
+// edges yields the calls with a known caller as edges that newEdge makes, grouped by caller, in the order
+// of call sites.
+func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
+	return func(yield func(*profile.Edge) bool) {
+		calls := slices.DeleteFunc(v.p.Calls(), func(c Call) bool { return c.Caller < 0 })
+		slices.SortStableFunc(calls, func(a, b Call) int {
+			return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Offset, b.Offset))
+		})
+		site := int32(0)
+		for i, c := range calls {
+			switch {
+			case i == 0 || calls[i-1].Caller != c.Caller:
+				site = 0
+			case calls[i-1].Offset != c.Offset:
+				site++
+			}
+			e := newEdge()
+			*e = profile.Edge{
+				Kind: profile.Call, Caller: v.symbol(c.Caller), Hash: uint64(v.p.Functions[c.Caller].CFG), Site: site,
+				Target: v.symbol(c.Callee), Count: c.Weight,
+			}
+			if !yield(e) {
+				return
+			}
 		}
 	}
 }
 
-// codeRanges finds functions by address.
 type codeRanges struct {
 	functions []Function
 	order     []int // by address
 }
 
 func newCodeRanges(functions []Function) *codeRanges {
-	r := &codeRanges{functions: functions, order: make([]int, len(functions))}
-	for i := range r.order {
-		r.order[i] = i
-	}
-	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(functions[a].Address, functions[b].Address) })
-	return r
+	return &codeRanges{functions, sortedBy(functions, func(f *Function) int64 { return f.Address })}
 }
 
-// caller returns the function that contains the call before a return address, -1 for
-// none. The call may be the last instruction, so the address may be the end of the
-// function.
+// sortedBy returns the indexes of functions in ascending order of a key.
+func sortedBy(functions []Function, key func(*Function) int64) []int {
+	order := make([]int, len(functions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(&functions[a]), key(&functions[b])) })
+	return order
+}
+
+// caller returns the function that contains the call before a return address, -1 for none. The call may
+// be the last instruction, so the address may be the end of the function.
 func (r *codeRanges) caller(source int32) int {
 	if source == 0 {
 		return -1
@@ -142,13 +145,11 @@ func (f *Function) checkEdges(i int) error {
 	return nil
 }
 
-// An edgeKey is the callee and the return address.
 type edgeKey struct {
 	callee int32 // index
 	source int32
 }
 
-// edgeSums are the weights of a merger's edges.
 type edgeSums map[edgeKey]uint64
 
 // add adds calls of an edge, times times.
@@ -159,13 +160,8 @@ func (s *edgeSums) add(k edgeKey, calls, times uint64) {
 	(*s)[k], _ = saturate.AddScaled((*s)[k], calls, times)
 }
 
-// fill sets the edges of the functions.
-func (s edgeSums) fill(functions []Function) {
-	keys := make([]edgeKey, 0, len(s))
-	for k := range s {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b edgeKey) int {
+func (s edgeSums) fillEdges(functions []Function) {
+	keys := slices.SortedFunc(maps.Keys(s), func(a, b edgeKey) int {
 		return cmp.Or(cmp.Compare(a.callee, b.callee), cmp.Compare(a.source, b.source))
 	})
 	edges := make([]CallEdge, len(keys))
@@ -206,9 +202,8 @@ func newMover(from, to []Function, target []int) *mover {
 	return m
 }
 
-// move returns the new call site; 0 if the caller has changed or is not one of the
-// functions.
-func (m *mover) move(source int32) int32 {
+// moveSite returns the new call site; 0 if the caller has changed or is not one of the functions.
+func (m *mover) moveSite(source int32) int32 {
 	if m.ranges == nil || source == 0 {
 		return source
 	}

@@ -1,7 +1,6 @@
 package mip
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -41,18 +40,14 @@ func edgesRun(t testing.TB) *Profile {
 	if in := r.Info; in.Format != FormatRet || in.PointerSize != 8 || in.Type != edgesType {
 		t.Errorf("info %+v", in)
 	}
-	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := mergerOf(t, edgesMap(), nil)
 	if err := m.Add(r, 1); err != nil {
 		t.Fatal(err)
 	}
 	return m.Profile()
 }
 
-// TestReturnAddresses: a return address belongs to the function that the call
-// before it is in.
+// TestReturnAddresses: a return address belongs to the function that the call before it is in.
 func TestReturnAddresses(t *testing.T) {
 	p := edgesRun(t)
 	want := edgesMap()
@@ -117,7 +112,7 @@ func TestEdgesGolden(t *testing.T) {
 // unreadable, alone and behind raw records.
 func TestReturnAddressesRejected(t *testing.T) {
 	base := edgesMap()
-	good := rawOf(t, edgesMap())
+	good := rawOf(edgesMap(), 8)
 	for _, tt := range []struct {
 		name  string
 		data  []byte
@@ -137,14 +132,9 @@ func TestReturnAddressesRejected(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		m, err := NewMerger(base, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = m.Add(r, 1)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
-			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
+		m := mergerOf(t, base, nil)
+		if fe := wantError(t, tt.name, m.Add(r, 1), tt.class, tt.says); fe.File != "f" {
+			t.Errorf("%s: file %q", tt.name, fe.File)
 		}
 		if diff := cmp.Diff(base, m.Profile()); diff != "" {
 			t.Errorf("%s: left a trace: %s", tt.name, diff)
@@ -157,10 +147,7 @@ func TestDropped(t *testing.T) {
 	data := unhex(t, edgesRet)
 	data[len(data)-4] = 9
 	var warned []string
-	m, err := NewMerger(edgesMap(), MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.String()) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := mergerOf(t, edgesMap(), &warned)
 	r, err := NewReader("ret", data, nil)
 	if err == nil {
 		err = m.Add(r, 1)
@@ -170,8 +157,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestMovedEdges: edges of a profile of another build go where the calls are
-// now, or lose their place.
+// TestMovedEdges: edges of a profile of another build go where the calls are now, or lose their place.
 func TestMovedEdges(t *testing.T) {
 	old := edgesRun(t)
 	base := edgesMap()
@@ -189,12 +175,9 @@ func TestMovedEdges(t *testing.T) {
 	} {
 		base.Functions[1].Size = 0x20 + tt.grown
 		var warned []string
-		m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w.String()) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := mergerOf(t, base, &warned)
 		warned = nil
-		if err := m.AddProfile("old", old, 1); err != nil {
+		if err := m.addProfile("old", old, 1); err != nil {
 			t.Fatal(err)
 		}
 		p := m.Profile()

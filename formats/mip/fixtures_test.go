@@ -15,8 +15,7 @@ import (
 // fixture returns a file of testdata/mip.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "mip", name))
-	return data
+	return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "mip", name))
 }
 
 // fixtureFunction is what a run of the program of testdata/mip does in one of
@@ -84,7 +83,7 @@ func TestFixtures(t *testing.T) {
 				t.Errorf("%s.mip differs", tt.kind)
 			}
 			// A process writes its section as it is: so does the raw writer.
-			if got := rawOf(t, runs[0]); !bytes.Equal(got, fixture(t, tt.kind+"-1.mipraw")) {
+			if got := rawOf(runs[0], 8); !bytes.Equal(got, fixture(t, tt.kind+"-1.mipraw")) {
 				t.Errorf("raw profile written:\n% x", got)
 			}
 		})

@@ -3,18 +3,16 @@ package mip
 import (
 	"bytes"
 	"encoding/hex"
-	"io"
+	"errors"
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// The bytes of the reference's own tool test, unless said otherwise: foo with
-// one block beside the entry and main, of which a run covered foo. goldenRawA is
-// goldenRaw with the other header.
+// The bytes of the reference's own tool test, unless said otherwise: foo with one block beside the entry
+// and main, of which a run covered foo. goldenRawA is goldenRaw with the other header.
 const (
 	goldenRaw = `
 		fb4d4950 0800 1100 01000000 efbeadde
@@ -126,13 +124,27 @@ func read(t testing.TB, data []byte) *Profile {
 	return p
 }
 
-// merged merges raw files into a map or profile.
-func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
+// mergerOf returns a merger for the functions of base. It appends its warnings to warned; if that is nil,
+// there must be none.
+func mergerOf(t testing.TB, base *Profile, warned *[]string) *Merger {
 	t.Helper()
-	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { t.Error(w) }})
+	m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) {
+		if warned == nil {
+			t.Error(w)
+			return
+		}
+		*warned = append(*warned, w.String())
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// merged merges raw files into a map or profile.
+func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
+	t.Helper()
+	m := mergerOf(t, base, nil)
 	for _, raw := range raws {
 		if err := m.AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
@@ -141,22 +153,14 @@ func merged(t testing.TB, base *Profile, raws ...[]byte) *Profile {
 	return m.Profile()
 }
 
-func yamlOf(t testing.TB, p *Profile) string {
+// wantError checks the class of a format error, and that its text has the words.
+func wantError(t testing.TB, what string, err, class error, words string) *profile.FormatError {
 	t.Helper()
-	b, err := appendYAML(nil, p, WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
+	fe := new(profile.FormatError)
+	if !errors.As(err, &fe) || profile.ClassOf(fe) != class || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: %v, want %q: %v", what, err, words, class)
 	}
-	return string(b)
-}
-
-func mipOf(t testing.TB, p *Profile, opt WriteOptions) []byte {
-	t.Helper()
-	b, err := appendMIP(nil, p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return fe
 }
 
 // TestFunctionCoverage is the reference's function-coverage.test: a map, a raw
@@ -213,18 +217,10 @@ func TestGoldenFiles(t *testing.T) {
 	if got := yamlOf(t, read(t, unhex(t, goldenDocument))); got != goldenYAML {
 		t.Errorf("document layout: %s", got)
 	}
-	raw, err := appendRaw(nil, p, rawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(raw, unhex(t, goldenRaw)) {
+	if raw := rawOf(p, 8); !bytes.Equal(raw, unhex(t, goldenRaw)) {
 		t.Errorf(".mipraw:\n% x", raw)
 	}
-	m, err := appendMap(nil, p, mapOptions{RawSectionOffset: -0x160})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(m, unhex(t, goldenMap)) {
+	if m := mapOf(p, 8, -0x160); !bytes.Equal(m, unhex(t, goldenMap)) {
 		t.Errorf(".mipmap:\n% x", m)
 	}
 }
@@ -255,57 +251,4 @@ func TestCFGSignature(t *testing.T) {
 			t.Errorf("guid.CFG(%v) = %#x, want %#x", tt.successors, got, tt.want)
 		}
 	}
-}
-
-// appendMIP appends to dst what [WriteMIP] writes.
-func appendMIP(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
-	return appendWritten(dst, p, opt, WriteMIP)
-}
-
-// appendYAML appends to dst what [WriteYAML] writes.
-func appendYAML(dst []byte, p *Profile, opt WriteOptions) ([]byte, error) {
-	return appendWritten(dst, p, opt, WriteYAML)
-}
-
-// writeAppended writes what appendTo makes of p.
-func writeAppended[O any](w io.Writer, p *Profile, opt O, appendTo func([]byte, *Profile, O) ([]byte, error)) error {
-	b, err := appendTo(nil, p, opt)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
-}
-
-// appendWritten appends to dst what write makes of p; nothing if it fails.
-func appendWritten[O any](dst []byte, p *Profile, opt O, write func(io.Writer, *Profile, O) error) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	if err := write(b, p, opt); err != nil {
-		return dst, err
-	}
-	return b.Bytes(), nil
-}
-
-// pointerSize returns the width of addresses that an option asks for.
-func pointerSize(option int) (int, error) {
-	switch option {
-	case 0:
-		return 8, nil
-	case 4, 8:
-		return option, nil
-	}
-	return 0, flaw.In("options").Field("pointer size").Got(option).Want("4 or 8").Unsupported()
-}
-
-// appendHeaderOf appends a header of generation B for another type of file.
-func appendHeaderOf(dst []byte, kind uint16, ptr int, p *Profile, rawSection int64) []byte {
-	at := len(dst)
-	dst = appendHeader(dst, p)
-	if kind |= fileType64; ptr == 4 {
-		kind ^= fileType64 | fileType32
-		rawSection = int64(uint32(rawSection))
-	}
-	le.PutUint16(dst[at+fileTypeAt:], kind)
-	le.PutUint64(dst[at+16:], uint64(rawSection))
-	return dst
 }

@@ -2,6 +2,7 @@ package mip
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -9,24 +10,16 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Format is a kind of MIP file (FileType of the header).
-type Format int
+// A Format is a kind of MIP file (FileType of the header), by the usual suffix of the file's name.
+type Format string
 
 const (
-	FormatRaw     Format = iota + 1 // .mipraw, as an instrumented process writes it
-	FormatRet                       // .mipret, samples of return addresses; alone or at the end of a .mipraw
-	FormatMap                       // .mipmap, the functions of a linked binary
-	FormatProfile                   // .mip, merged
-	FormatYAML                      // a merged profile as YAML
+	FormatRaw     Format = ".mipraw" // as an instrumented process writes it
+	FormatRet     Format = ".mipret" // samples of return addresses; alone or at the end of a .mipraw
+	FormatMap     Format = ".mipmap" // the functions of a linked binary
+	FormatProfile Format = ".mip"    // merged
+	FormatYAML    Format = ".yaml"   // a merged profile as YAML
 )
-
-// String returns the usual suffix of the file's name, as in ".mipraw".
-func (f Format) String() string {
-	if f < FormatRaw || f > FormatYAML {
-		return "unknown"
-	}
-	return [...]string{FormatRaw: ".mipraw", FormatRet: ".mipret", FormatMap: ".mipmap", FormatProfile: ".mip", FormatYAML: ".yaml"}[f]
-}
 
 // A generation is one of the two forms of the format with version number 8: A or B.
 type generation = string
@@ -36,7 +29,6 @@ const (
 	generationB generation = "B" // 32 bytes of header, the final form and the document's
 )
 
-// A header is a decoded header.
 type header struct {
 	generation generation
 	version    uint16
@@ -76,14 +68,12 @@ var fileTypes = map[generation][fileTypeKindBits + 1]Format{
 	generationB: {fileTypeBRaw: FormatRaw, fileTypeBRet: FormatRet, fileTypeBMap: FormatMap, fileTypeBMIP: FormatProfile},
 }
 
-// parseHeader decodes and checks the header of a MIP file.
 func parseHeader(data []byte) (h header, err error) {
 	switch {
 	case len(data) == 0:
 		return h, tooSmall(data, profile.ErrEmpty, "0 bytes")
 	case !hasMagic(data) && !(len(data) < 4 && hasMagic(append(data[:len(data):len(data)], "\xfbMIP"[len(data):]...))):
-		return h, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).
-			Want("fb 4d 49 50").
+		return h, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(4, len(data))]).Want("fb 4d 49 50").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadMagic, Found: toolHex(uint64(firstWord(data))), Expected: toolHex(magic)})
 	}
 	h.generation = generationOf(data)
@@ -129,15 +119,14 @@ func parseHeader(data []byte) (h header, err error) {
 // check checks the fields of the header, in the order of the reference, and sets the
 // fields derived from them.
 func (h *header) check() error {
-	if h.version > VersionMax {
-		return flaw.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", VersionMax).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(VersionMax)})
+	if h.version > versionMax {
+		return flaw.At("header", 4).Field("version").Got(h.version).Wantf("at most %d", versionMax).
+			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadVersion, Found: fmt.Sprint(h.version), Expected: fmt.Sprint(versionMax)})
 	}
 	word := h.typeWord
 	h.fileType = fileTypes[h.generation][word&fileTypeKindBits]
-	if h.fileType == 0 || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
-		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
-			Want("a raw profile, map or profile").
+	if h.fileType == "" || word&^(fileTypeKindBits|fileType32|fileType64) != 0 {
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).Want("a raw profile, map or profile").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(word)), Class: profile.ErrUnsupported})
 	}
 	switch word & (fileType32 | fileType64) {
@@ -146,8 +135,7 @@ func (h *header) check() error {
 	case fileType64:
 		h.ptr = 8
 	case fileType32 | fileType64:
-		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).
-			Want("either 64 bit or 32 bit").
+		return flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", word).Want("either 64 bit or 32 bit").
 			Because(&llvmerr.MIPError{Code: llvmerr.MIPBothWidths, Found: toolHex(uint64(word))})
 	}
 	if want, class := h.typ.check(); class != nil {
@@ -157,13 +145,23 @@ func (h *header) check() error {
 	return nil
 }
 
+// checkType returns an error for a header, at offset base of its file, of another type than want.
+func (h *header) checkType(base int64, want Format) error {
+	if h.fileType == want {
+		return nil
+	}
+	types := fileTypes[generationB]
+	return flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType).Want(string(want)).Because(&llvmerr.MIPError{
+		Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(uint64(slices.Index(types[:], want))),
+	})
+}
+
 // suspicious returns a warning about a header that is valid but unusual.
 func (h *header) suspicious() error {
 	if h.reserved == 0 {
 		return nil
 	}
-	return flaw.At("header", int64(h.size())-8).Field("reserved bits").Gotf("%#x", h.reserved).Want("0").
-		Corrupt()
+	return flaw.At("header", int64(h.size())-8).Field("reserved bits").Gotf("%#x", h.reserved).Want("0").Corrupt()
 }
 
 func tooSmall(data []byte, class error, found string) error {
@@ -178,10 +176,9 @@ func firstWord(data []byte) uint32 {
 	return le.Uint32(b[:])
 }
 
-// appendHeader appends the header of a .mip of generation B.
 func appendHeader(dst []byte, p *Profile) []byte {
 	dst = le.AppendUint32(dst, magic)
-	dst = le.AppendUint16(dst, VersionMax)
+	dst = le.AppendUint16(dst, versionMax)
 	dst = le.AppendUint16(dst, fileTypeBMIP)
 	dst = le.AppendUint32(dst, uint32(p.Type))
 	dst = le.AppendUint32(dst, p.ModuleHash)

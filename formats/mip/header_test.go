@@ -1,8 +1,6 @@
 package mip
 
 import (
-	"bytes"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -19,8 +17,7 @@ func patched(t testing.TB, digits string, at int, with ...byte) []byte {
 	return b
 }
 
-// TestRejected: what the reference rejects, in its words, and what is rejected
-// beyond that.
+// TestRejected: what the reference rejects, in its words, and what is rejected beyond that.
 func TestRejected(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -63,24 +60,18 @@ func TestRejected(t *testing.T) {
 		{"mip: raw offset", patched(t, goldenMIP, 0x33, 0x80), profile.ErrCorrupt, "RawProfileDataOffset is 0x80000020, want at least 0x18", nil},
 	} {
 		_, err := Read("f", tt.data, nil)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
-			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
-		}
-		if tt.llvm != nil && !slices.Equal(llvmerr.MIPMessages(err), tt.llvm) {
-			t.Errorf("%s: messages %q, want %q", tt.name, llvmerr.MIPMessages(err), tt.llvm)
-		}
+		wantRejected(t, tt.name, err, tt.class, tt.says, tt.llvm)
 	}
 }
 
 // TestRejectedRaw: raw profiles that do not belong to the map.
 func TestRejectedRaw(t *testing.T) {
 	base := read(t, unhex(t, goldenMap))
-	counts := base.Clone()
+	counts := base.clone()
 	counts.Type = callGraph
 	counts.Functions[1].RawOffset = 0x28
 	countsRaw := append(patched(t, goldenRaw, 8, 0xc)[:32], 1, 0, 0, 0, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0)
-	low := base.Clone()
+	low := base.clone()
 	low.Functions[0].RawOffset = headerSizeA
 	for _, tt := range []struct {
 		name  string
@@ -110,88 +101,39 @@ func TestRejectedRaw(t *testing.T) {
 		{"inside the header", low, unhex(t, goldenRaw), profile.ErrMismatch, "0x18", nil},
 		{"empty", base, nil, profile.ErrEmpty, "0 bytes", nil},
 	} {
-		_, err := mergeIntoNamed("f", tt.base, tt.data)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || !strings.Contains(err.Error(), tt.says) || fe.File != "f" {
-			t.Errorf("%s: %v, want %q: %v", tt.name, err, tt.says, tt.class)
-		}
-		if tt.llvm != nil && !slices.Equal(llvmerr.MIPMessages(err), tt.llvm) {
-			t.Errorf("%s: messages %q, want %q", tt.name, llvmerr.MIPMessages(err), tt.llvm)
-		}
+		err := mergerOf(t, tt.base, nil).AddRaw("f", tt.data, 1)
+		wantRejected(t, tt.name, err, tt.class, tt.says, tt.llvm)
 	}
 }
 
-func mergeIntoNamed(name string, base *Profile, raw []byte) (*Profile, error) {
-	m, err := NewMerger(base, MergeOptions{})
-	if err != nil {
-		return nil, err
+// wantRejected checks an error about file f, and the messages of the reference for it unless these are nil.
+func wantRejected(t *testing.T, what string, err, class error, words string, llvm []string) {
+	t.Helper()
+	if fe := wantError(t, what, err, class, words); fe.File != "f" {
+		t.Errorf("%s: file %q", what, fe.File)
 	}
-	p := m.Profile()
-	err = m.AddRaw(name, raw, 1)
-	return p, err
+	if got := llvmerr.MIPMessages(err); llvm != nil && !slices.Equal(got, llvm) {
+		t.Errorf("%s: messages %q, want %q", what, got, llvm)
+	}
 }
 
-// TestLongRaw: a file longer than the records is merged with a warning, for it
-// may be of another build.
+// TestLongRaw: a file longer than the records is merged with a warning, for it may be of another build.
 func TestLongRaw(t *testing.T) {
 	base := read(t, unhex(t, goldenMap))
 	for more, want := range map[int]int{0: 0, 15: 0, 16: 1, 500: 1} {
-		var warned []profile.Warning
-		m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warned = append(warned, w) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		var warned []string
+		m := mergerOf(t, base, &warned)
 		if err := m.AddRaw("long", append(unhex(t, goldenRaw), make([]byte, more)...), 1); err != nil {
 			t.Fatal(err)
 		}
 		if len(warned) != want {
 			t.Errorf("%d bytes more: warnings %v", more, warned)
 		}
-		if want > 0 && !strings.Contains(warned[0].String(), "long: ") {
+		if want > 0 && !strings.Contains(warned[0], "long: ") {
 			t.Errorf("warning %v", warned[0])
 		}
 		if got := yamlOf(t, m.Profile()); got != goldenYAML {
 			t.Errorf("%d bytes more: %s", more, got)
-		}
-	}
-}
-
-// TestUnwritable: what the formats cannot hold is refused, not cut.
-func TestUnwritable(t *testing.T) {
-	good := Function{Name: "f", RawOffset: 32}
-	with := func(change func(*Function)) *Profile {
-		f := good
-		change(&f)
-		return &Profile{Type: callGraph, Functions: []Function{f}}
-	}
-	for name, p := range map[string]*Profile{
-		"type":       {Type: FunctionTimestamp},
-		"zero byte":  with(func(f *Function) { f.Name = "a\x00b" }),
-		"raw offset": with(func(f *Function) { f.RawOffset = 8 }),
-		"far away":   with(func(f *Function) { f.RawOffset = 1 << 31 }),
-	} {
-		_, errMIP := appendMIP(nil, p, WriteOptions{})
-		_, errMap := appendMap(nil, p, mapOptions{})
-		_, errRaw := appendRaw(nil, p, rawOptions{})
-		_, errYAML := appendYAML(nil, p, WriteOptions{})
-		_, errMerge := NewMerger(p, MergeOptions{})
-		for _, err := range []error{errMIP, errMap, errRaw, errYAML, errMerge} {
-			if fe := (*profile.FormatError)(nil); !errors.As(err, &fe) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-	for name, p := range map[string]*Profile{
-		"merged twice":         with(func(f *Function) { f.MergeCount, f.CallCount = 2, 2 }),
-		"called without merge": with(func(f *Function) { f.CallCount = 1 }),
-		"merge without call":   with(func(f *Function) { f.MergeCount = 1 }),
-		"too many calls":       with(func(f *Function) { f.MergeCount, f.CallCount = 1, rawNotCalled }),
-		"late":                 with(func(f *Function) { f.MergeCount, f.CallCount, f.TimestampSum = 1, 1, rawNotCalled }),
-		"in the header":        with(func(f *Function) { f.RawOffset = headerSizeA }),
-		"a gap":                with(func(f *Function) { f.RawOffset = 1 << 30 }),
-	} {
-		if _, err := appendRaw(nil, p, rawOptions{}); err == nil {
-			t.Errorf("%s: written", name)
 		}
 	}
 }
@@ -221,39 +163,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWriters: what is written to a stream is what is appended, and failures
-// of the stream are reported.
-func TestWriters(t *testing.T) {
-	p := merged(t, read(t, unhex(t, goldenMap)), unhex(t, goldenRaw))
-	for name, w := range map[string]struct {
-		write func(io.Writer) error
-		want  []byte
-	}{
-		"mip":  {func(w io.Writer) error { return WriteMIP(w, p, WriteOptions{}) }, unhex(t, goldenMIP)},
-		"map":  {func(w io.Writer) error { return writeMap(w, p, mapOptions{RawSectionOffset: -0x160}) }, unhex(t, goldenMap)},
-		"raw":  {func(w io.Writer) error { return writeRaw(w, p, rawOptions{}) }, unhex(t, goldenRaw)},
-		"yaml": {func(w io.Writer) error { return WriteYAML(w, p, WriteOptions{}) }, []byte(goldenYAML)},
-	} {
-		var b bytes.Buffer
-		if err := w.write(&b); err != nil || !bytes.Equal(b.Bytes(), w.want) {
-			t.Errorf("%s: error %v, wrote %q", name, err, b.Bytes())
-		}
-		r, pipe := io.Pipe()
-		r.Close()
-		if err := w.write(pipe); !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("%s: error %v of a closed stream", name, err)
-		}
-	}
-	// What was there before is kept.
-	if b, err := appendMap([]byte("before"), p, mapOptions{RawSectionOffset: -0x160}); err != nil || string(b) != "before"+string(unhex(t, goldenMap)) {
-		t.Errorf("appended % x, error %v", b, err)
-	}
-}
-
 func TestStrings(t *testing.T) {
 	for got, want := range map[string]string{
-		FormatRaw.String() + FormatRet.String() + FormatMap.String() + FormatProfile.String() + FormatYAML.String(): ".mipraw.mipret.mipmap.mip.yaml",
-		Format(0).String() + string(generationA):                               "unknownA",
 		ProfileType(0).String() + (FunctionCoverage | BlockCoverage).String():  "noneFunction Coverage, Block Coverage",
 		(&llvmerr.MIPError{Code: llvmerr.MIPRawMismatch, Found: "20"}).Error(): "Corrupt raw profile near offset 0x20",
 		(&llvmerr.MIPError{Code: llvmerr.MIPModuleHash, Found: "20"}).Error():  "Invalid module hash",

@@ -2,7 +2,6 @@ package mip
 
 import "encoding/binary"
 
-// le is the byte order of every MIP file.
 var le = binary.LittleEndian
 
 // Header, at the start of every file. Both generations have version number 8; the tests of
@@ -19,20 +18,16 @@ var le = binary.LittleEndian
 //	24   u32 Reserved
 //	28   u32 OffsetToData = 0x20
 //
-// RawSectionOffset is the address of the raw section minus the address of the map's
-// header.
+// RawSectionOffset is the address of the raw section minus the address of the map's header.
 const (
 	magic = 0x50494dfb // "\xfbMIP"
 
-	// VersionMax is the newest version that the package reads, and the one that it
-	// writes.
-	VersionMax = 8
+	versionMax = 8 // the newest version that the package reads, and the one that it writes
 
 	headerSizeA = 0x18
 	headerSizeB = 0x20
-	// offsetToDataA is the offset of OffsetToData in generation A. Generation B
-	// has the upper half of RawSectionOffset there, which is 0 or all ones for a
-	// section within 4 GiB.
+	// offsetToDataA is the offset of OffsetToData in generation A. Generation B has the upper half of
+	// RawSectionOffset there, which is 0 or all ones for a section within 4 GiB.
 	offsetToDataA = 20
 	fileTypeAt    = 6
 	reservedAt    = 24 // of generation B
@@ -79,16 +74,14 @@ const (
 	rawOffsetLimit = 1 << 31
 )
 
-// Samples of return addresses (.mipret): the header, then up to the end of the
-// file
+// Samples of return addresses (.mipret): the header, then up to the end of the file
 //
 //	u32 callee | i32 return address | u32 weight
 //
-// where callee is the offset of the callee's raw record, and return address is relative to
-// the raw section, 0 for an address outside of the image. Weight is the number of calls
-// that the sample stands for. The last record has callee 0; its weight is the number of
-// calls that did not fit the table. A program writes the samples after its raw records,
-// aligned to 8.
+// where callee is the offset of the callee's raw record, and return address is relative to the raw
+// section, 0 for an address outside of the image. Weight is the number of calls that the sample stands
+// for. The last record has callee 0; its weight is the number of calls that did not fit the table. A
+// program writes the samples after its raw records, aligned to 8.
 //
 // The document has the type of the file only. The reference's sources have records of the
 // first two words, but do not write or read them.

@@ -18,7 +18,7 @@ type mapReader struct {
 func newMapReader(h header, data []byte) (decoder, error) {
 	if h.generation == generationB && h.ptr == 0 {
 		return nil, flaw.At("header", fileTypeAt).Field("FileType").Gotf("%#x", h.typeWord).
-			Want("the bit of 64-bit or that of 32-bit targets").Corrupt()
+			Want("the bit of 64-bit or of 32-bit targets").Corrupt()
 	}
 	return &mapReader{Info: h.info(), head: h, data: data}, nil
 }
@@ -38,7 +38,6 @@ func (r *mapReader) records(yield func(*Function, error) bool) {
 	}
 }
 
-// record decodes the next record into r.buf.
 func (r *mapReader) record(c *cursor.Cursor) {
 	f, at, align := &r.buf, c.Offset(), mapAlignA
 	if r.head.generation == generationA {
@@ -58,8 +57,7 @@ func (r *mapReader) record(c *cursor.Cursor) {
 		}
 	}
 	if f.RawOffset < uint64(r.head.size()) || f.RawOffset >= rawOffsetLimit {
-		c.Fail(c.At(at).Field("raw offset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(uint64(r.head.size()))).
-			Corrupt())
+		c.Fail(c.At(at).Field("raw offset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(uint64(r.head.size()))).Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")

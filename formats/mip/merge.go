@@ -14,9 +14,8 @@ import (
 
 // MergeOptions adjust a [Merger]. The zero value is right for most uses.
 type MergeOptions struct {
-	// Warn, if not nil, is called for every function that cannot be merged and for
-	// raw files that seem to be of another build. The goroutine that calls Add
-	// calls it.
+	// Warn, if not nil, is called for every function that cannot be merged and for raw files that seem to
+	// be of another build. The goroutine that calls Add calls it.
 	Warn func(profile.Warning)
 }
 
@@ -58,7 +57,6 @@ type shape struct {
 	noise atomic.Uint64
 }
 
-// A functionKey identifies a function across profiles.
 type functionKey struct {
 	name   string
 	cfg    uint32
@@ -115,27 +113,20 @@ func newShape(base *Profile) *shape {
 	return s
 }
 
-// reportOverlaps warns of every function whose raw record begins inside the raw record of
-// another function. The reference writes such records for functions of one name that are
-// local to their files.
+// reportOverlaps warns of every function whose raw record begins inside the raw record of another
+// function. The reference writes such records for functions of one name that are local to their files.
 func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	if warn == nil {
 		return
 	}
 	p := s.base
-	order := make([]int, len(p.Functions))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(p.Functions[a].RawOffset, p.Functions[b].RawOffset)
-	})
+	order := sortedBy(p.Functions, func(f *Function) int64 { return int64(f.RawOffset) })
 	last := 0 // the function whose record has the greatest end so far
 	for k, i := range order {
 		f, g := &p.Functions[i], &p.Functions[order[last]]
 		if k > 0 && f.RawOffset < g.rawEnd(p.Type) {
 			warn(profile.Warning{Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("raw record").
-				Gotf("at %#x, inside that of function %d, %s", f.RawOffset, order[last], g.Name).
+				Gotf("at %#x, inside the record of function %d, %s", f.RawOffset, order[last], g.Name).
 				Want("one of its own").Mismatch()})
 		}
 		if f.rawEnd(p.Type) > g.rawEnd(p.Type) {
@@ -144,25 +135,24 @@ func (s *shape) reportOverlaps(warn func(profile.Warning)) {
 	}
 }
 
-// Fork returns an empty Merger for another worker, with the functions and
-// options of m.
+// Fork returns an empty Merger for another worker, with the functions and options of m.
 func (m *Merger) Fork() *Merger { return newMerger(m.shape, m.opt) }
 
-// Add merges a raw or merged profile of the same module and type. A weight w, at least 1,
-// counts the input w times. If Add fails, the input does not count.
+// Add merges a raw or merged profile of the same module and type. A weight w, at least 1, counts the
+// input w times. If Add fails, the input does not count.
 //
-// Add matches the functions of a merged profile by name, control flow signature and number
-// of blocks, and functions that agree in these by their order. It warns of functions
-// without a match and skips them.
+// Add matches the functions of a merged profile by name, control flow signature and number of blocks, and
+// functions that agree in these by their order. It warns of functions without a match and skips them.
 func (m *Merger) Add(r *Reader, weight uint64) error {
 	switch r.Info.Format {
 	case FormatRaw:
 		return m.AddRaw(r.name, r.data, weight)
 	case FormatRet:
-		if err := checkWeight(weight); err != nil {
-			return flaw.InFile(err, r.name)
+		err := checkWeight(weight)
+		if err == nil {
+			err = m.addRet(r.name, r.data, 0, weight)
 		}
-		return flaw.InFile(m.addRet(r.name, r.data, 0, weight), r.name)
+		return flaw.InFile(err, r.name)
 	}
 	if err := m.shape.checkModule(r.Info.Type, r.Info.ModuleHash); err != nil {
 		return flaw.InFile(err, r.name)
@@ -171,7 +161,7 @@ func (m *Merger) Add(r *Reader, weight uint64) error {
 	if err != nil {
 		return err
 	}
-	return m.AddProfile(r.name, p, weight)
+	return m.addProfile(r.name, p, weight)
 }
 
 func checkWeight(weight uint64) error {
@@ -181,16 +171,13 @@ func checkWeight(weight uint64) error {
 	return nil
 }
 
-// AddProfile is [Merger.Add] for a merged profile in memory. name is used in
-// errors and warnings.
-func (m *Merger) AddProfile(name string, p *Profile, weight uint64) error {
-	if err := checkWeight(weight); err != nil {
-		return flaw.InFile(err, name)
+// addProfile is [Merger.Add] for a merged profile in memory. name is for errors and warnings.
+func (m *Merger) addProfile(name string, p *Profile, weight uint64) error {
+	err := cmp.Or(checkWeight(weight), m.shape.checkModule(p.Type, p.ModuleHash))
+	if err == nil {
+		err = m.addNoise(p, weight)
 	}
-	if err := m.shape.checkModule(p.Type, p.ModuleHash); err != nil {
-		return flaw.InFile(err, name)
-	}
-	if err := m.addNoise(p, weight); err != nil {
+	if err != nil {
 		return flaw.InFile(err, name)
 	}
 	m.addFunctions(name, p.Functions, m.match(name, p), weight)
@@ -210,9 +197,8 @@ func (s *shape) checkModule(t ProfileType, hash uint32) error {
 	return nil
 }
 
-// addNoise counts the files of private coverage, unless the profile is empty. It fails if
-// the noise differs from the noise of the other inputs: only sums of equal probability have
-// an estimate.
+// addNoise counts the files of private coverage, unless the profile is empty. It fails if the noise
+// differs from the noise of the other inputs: only sums of equal probability have an estimate.
 func (m *Merger) addNoise(p *Profile, weight uint64) error {
 	n := p.noise()
 	if n.flip == 0 && !slices.ContainsFunc(p.Functions, func(f Function) bool { return f.MergeCount > 0 }) {
@@ -255,8 +241,7 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 		}
 		target[i] = -1
 		if m.opt.Warn != nil {
-			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).
-				Field("function").
+			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("function").
 				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
 				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
 		}
@@ -264,8 +249,7 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 	return target
 }
 
-// addFunctions adds the weighted counts of functions to the targets; nil means the same
-// indexes.
+// addFunctions adds the weighted counts of functions to the targets; nil means the same indexes.
 func (m *Merger) addFunctions(name string, functions []Function, target []int, weight uint64) {
 	mover := newMover(functions, m.shape.base.Functions, target)
 	for i := range functions {
@@ -283,7 +267,7 @@ func (m *Merger) addFunctions(name string, functions []Function, target []int, w
 			covered[b] = covered[b] || f.Blocks[b].Covered
 		}
 		for _, e := range f.CallEdges {
-			m.edges.add(edgeKey{int32(to), mover.move(e.Source)}, e.Weight, weight)
+			m.edges.add(edgeKey{int32(to), mover.moveSite(e.Source)}, e.Weight, weight)
 		}
 	}
 	if mover != nil && mover.lost > 0 && m.opt.Warn != nil {
@@ -310,10 +294,9 @@ func (m *Merger) addSums(i int, s sums, weight uint64) {
 // The other is unusable afterwards.
 func (m *Merger) Merge(o *Merger) error {
 	if m.shape != o.shape {
-		err := m.AddProfile("", o.Profile(), 1)
-		return err
+		return m.addProfile("", o.Profile(), 1)
 	}
-	o.drain(1)
+	o.drainRaw(1)
 	for i, s := range o.sums {
 		m.addSums(i, s, 1)
 	}
@@ -329,8 +312,8 @@ func (m *Merger) Merge(o *Merger) error {
 
 // Profile returns the sum of the base and the inputs so far.
 func (m *Merger) Profile() *Profile {
-	m.drain(1)
-	p := m.shape.base.Clone()
+	m.drainRaw(1)
+	p := m.shape.base.clone()
 	for i, s := range m.sums {
 		f := &p.Functions[i]
 		f.MergeCount = uint32(min(s.merges, math.MaxUint32))
@@ -340,7 +323,7 @@ func (m *Merger) Profile() *Profile {
 		}
 		f.CallEdges = nil
 	}
-	m.edges.fill(p.Functions)
+	m.edges.fillEdges(p.Functions)
 	if p.Flip, p.Files = 0, m.files; m.files > 0 {
 		p.Flip = float64(m.shape.noise.Load()-1) / flipOne
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Raw profiles of a module have the same records at the same offsets. So a Merger adds
-// them as flat memory, without decoding them one by one, and distributes the sums to the
-// functions in drain.
+// Raw profiles of a module have the same records at the same offsets. So a Merger adds them as flat
+// memory, without decoding them one by one, and distributes the sums to the functions in drainRaw.
 
 // rawSums are the sums over the raw files since the last drain.
 type rawSums struct {
@@ -37,8 +36,8 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	}
 	whole := data
 	data = data[:m.shape.rawSize]
-	if m.raw.files == maxRawFiles || weight != 1 { // drain applies one weight to all files
-		m.drain(1)
+	if m.raw.files == maxRawFiles || weight != 1 { // drainRaw applies one weight to all files
+		m.drainRaw(1)
 	}
 	if m.countsCalls() {
 		if m.raw.counts == nil {
@@ -61,7 +60,7 @@ func (m *Merger) AddRaw(name string, data []byte, weight uint64) error {
 	}
 	m.raw.files++
 	if weight != 1 {
-		m.drain(weight)
+		m.drainRaw(weight)
 	}
 	if m.shape.base.Type.Has(ReturnAddress) {
 		ret, at := m.shape.retPart(whole)
@@ -77,9 +76,8 @@ func (m *Merger) hasCoverage() bool {
 	return m.shape.base.Type&(FunctionCoverage|BlockCoverage) != 0
 }
 
-// drain adds the weighted sums over raw files to the functions and blocks, and clears
-// them.
-func (m *Merger) drain(weight uint64) {
+// drainRaw adds the weighted sums over raw files to the functions and blocks, and clears them.
+func (m *Merger) drainRaw(weight uint64) {
 	if m.raw.files == 0 {
 		return
 	}
@@ -114,19 +112,17 @@ func (m *Merger) drainZeros(i int, record []uint8, weight uint64) {
 	}
 }
 
-// called splits a record into count and timestamp, without branches, which would be
-// unpredictable. mask is all ones if the function was called and 0 otherwise; damaged is 1
-// if the two fields disagree about that. As in the reference a count of 0, which no program
-// writes, is no call.
+// called splits a record into count and timestamp, without branches, which would be unpredictable. mask
+// is all ones if the function was called and 0 otherwise; damaged is 1 if the two fields disagree about
+// that. As in the reference a count of 0, which no program writes, is no call.
 func called(record uint64) (count, timestamp, mask, damaged uint64) {
 	count, timestamp = uint64(uint32(record)), record>>32
 	noCount, noTimestamp := (count+1)>>32, (timestamp+1)>>32 // 1 for 0xffffffff
 	return count, timestamp, (noCount | (count-1)>>63) - 1, noCount ^ noTimestamp
 }
 
-// addCounts adds the count and timestamp at each offset of raw. It reports whether a
-// record is damaged; then the caller must undo it with subtractCounts. ranks has the
-// bits of all timestamps.
+// addCounts adds the count and timestamp at each offset of raw. It reports whether a record is damaged;
+// then the caller must undo it with subtractCounts. ranks has the bits of all timestamps.
 func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool, ranks uint64) {
 	to = to[:len(offsets)]
 	bad := uint64(0)
@@ -142,9 +138,8 @@ func addCounts(to []sums, offsets []uint32, raw []byte) (anyDamaged bool, ranks 
 	return bad != 0, ranks
 }
 
-// badRank returns the error about the first record with a timestamp far above the number
-// of functions. Threads that call a function for the first time at the same moment may
-// count it more than once.
+// badRank returns the error about the first record with a timestamp far above the number of functions.
+// Threads that call a function for the first time at the same moment may count it more than once.
 func badRank(offsets []uint32, raw []byte, functions int) error {
 	for i, off := range offsets {
 		if _, timestamp, mask, _ := called(le.Uint64(raw[off:])); (timestamp&mask)>>bits.Len(uint(2*functions)) > 0 {

@@ -59,7 +59,7 @@ func randomMap(rng *rand.Rand, t ProfileType, n int) *Profile {
 
 // randomRun fills in what one run of the program of map p leaves.
 func randomRun(rng *rand.Rand, p *Profile) *Profile {
-	p = p.Clone()
+	p = p.clone()
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		if rng.IntN(3) > 0 {
@@ -90,18 +90,9 @@ func randomRun(rng *rand.Rand, p *Profile) *Profile {
 	return p
 }
 
-func rawOf(t testing.TB, p *Profile) []byte {
-	t.Helper()
-	raw, err := appendRaw(nil, p, rawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
 // mergePlain merges runs by the rules of the format, record by record.
 func mergePlain(base *Profile, runs ...*Profile) *Profile {
-	p := base.Clone()
+	p := base.clone()
 	for _, run := range runs {
 		for i := range p.Functions {
 			f, g := &p.Functions[i], &run.Functions[i]
@@ -127,9 +118,8 @@ func mergePlain(base *Profile, runs ...*Profile) *Profile {
 	return p
 }
 
-// TestMergeRaw: merging raw files gives what the rules say, for every type, in
-// every order and grouping, raw or as profiles, and past the capacity of the
-// sums.
+// TestMergeRaw: merging raw files gives what the rules say, for every type, in every order and grouping,
+// raw or as profiles, and past the capacity of the sums.
 func TestMergeRaw(t *testing.T) {
 	for _, typ := range profileTypes {
 		t.Run(typ.String(), func(t *testing.T) {
@@ -140,7 +130,7 @@ func TestMergeRaw(t *testing.T) {
 			for range 2*maxRawFiles + 90 {
 				run := randomRun(rng, base)
 				runs = append(runs, run)
-				raws = append(raws, rawOf(t, run))
+				raws = append(raws, rawOf(run, 8))
 			}
 			want := mergePlain(base, runs...)
 			if diff := cmp.Diff(want, merged(t, base, raws...)); diff != "" {
@@ -155,19 +145,11 @@ func TestMergeRaw(t *testing.T) {
 	}
 }
 
-// mergeRandomly merges the runs in a random order: each raw or as a profile,
-// by one of three forks, which are then merged in a random order, or by a
-// Merger of its own.
+// mergeRandomly merges the runs in a random order: each raw or as a profile, by one of three forks, which
+// are then merged in a random order, or by a Merger of its own.
 func mergeRandomly(t *testing.T, rng *rand.Rand, base *Profile, runs []*Profile, raws [][]byte) *Profile {
 	t.Helper()
-	first, err := NewMerger(base, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign, err := NewMerger(base.Clone(), MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, foreign := mergerOf(t, base, nil), mergerOf(t, base.clone(), nil)
 	mergers := []*Merger{first, first.Fork(), first.Fork(), foreign}
 	for _, i := range rng.Perm(len(runs)) {
 		m := mergers[rng.IntN(len(mergers))]
@@ -194,23 +176,20 @@ func mergeRandomly(t *testing.T, rng *rand.Rand, base *Profile, runs []*Profile,
 // TestMergeSaturates: sums stop at the largest value, wherever it is reached.
 func TestMergeSaturates(t *testing.T) {
 	base := &Profile{Type: callGraph, Functions: []Function{{Name: "f", RawOffset: headerSizeB}}}
-	full := base.Clone()
+	full := base.clone()
 	f := &full.Functions[0]
 	f.MergeCount, f.CallCount, f.TimestampSum = math.MaxUint32-1, math.MaxUint64-3, math.MaxUint64-1
-	run := base.Clone()
+	run := base.clone()
 	run.Functions[0].MergeCount, run.Functions[0].CallCount, run.Functions[0].TimestampSum = 1, 2, 1
-	want := base.Clone()
+	want := base.clone()
 	want.Functions[0].MergeCount, want.Functions[0].CallCount, want.Functions[0].TimestampSum = math.MaxUint32, math.MaxUint64, math.MaxUint64
-	raw := rawOf(t, run)
+	raw := rawOf(run, 8)
 	if diff := cmp.Diff(want, merged(t, full, raw, raw)); diff != "" {
 		t.Error(diff)
 	}
-	m, err := NewMerger(base, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := mergerOf(t, base, nil)
 	for _, p := range []*Profile{run, full, full, run} {
-		if err := m.AddProfile("p", p, 1); err != nil {
+		if err := m.addProfile("p", p, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -219,8 +198,7 @@ func TestMergeSaturates(t *testing.T) {
 	}
 }
 
-// TestMergeOtherBuild merges the profile of a build in which functions came,
-// went, moved and changed.
+// TestMergeOtherBuild merges the profile of a build in which functions came, went, moved and changed.
 func TestMergeOtherBuild(t *testing.T) {
 	fn := func(name string, cfg uint32, at uint64, calls uint64) Function {
 		return Function{Name: name, CFG: cfg, RawOffset: at, MergeCount: 1, CallCount: calls, TimestampSum: calls}
@@ -239,7 +217,7 @@ func TestMergeOtherBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.AddProfile("other", other, 1); err != nil {
+	if err := m.addProfile("other", other, 1); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"other new", "other changed", "other twice", "other twice"}; !slices.Equal(warned, want) {
@@ -254,19 +232,15 @@ func TestMergeOtherBuild(t *testing.T) {
 	}
 }
 
-// TestMergeLeavesNoTrace: a raw file that turns out to be damaged in its last
-// record counts for nothing.
+// TestMergeLeavesNoTrace: a raw file that turns out to be damaged in its last record counts for nothing.
 func TestMergeLeavesNoTrace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, typ := range profileTypes[2:] {
 		base := randomMap(rng, typ, 20)
-		good, bad := rawOf(t, randomRun(rng, base)), rawOf(t, randomRun(rng, base))
+		good, bad := rawOf(randomRun(rng, base), 8), rawOf(randomRun(rng, base), 8)
 		last := base.Functions[len(base.Functions)-1].RawOffset
 		copy(bad[last:], []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})
-		m, err := NewMerger(base, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := mergerOf(t, base, nil)
 		if err := m.AddRaw("bad", bad, 1); err == nil {
 			t.Fatal("no error")
 		}
@@ -343,11 +317,8 @@ func TestAddRawAllocates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, typ := range profileTypes {
 		base := randomMap(rng, typ, 1000)
-		raw := rawOf(t, randomRun(rng, base))
-		m, err := NewMerger(base, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := rawOf(randomRun(rng, base), 8)
+		m := mergerOf(t, base, nil)
 		if n := testing.AllocsPerRun(300, func() {
 			if err := m.AddRaw("raw", raw, 1); err != nil {
 				t.Fatal(err)

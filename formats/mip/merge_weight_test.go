@@ -31,13 +31,10 @@ func TestWeight(t *testing.T) {
 			base, inputs = randomMap(rng, typ, 40), nil
 			for range 3 {
 				run := randomRun(rng, base)
-				inputs = append(inputs, rawOf(t, run), mipOf(t, run, WriteOptions{}))
+				inputs = append(inputs, rawOf(run, 8), mipOf(t, run, WriteOptions{}))
 			}
 		}
-		once, err := NewMerger(base, MergeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		once := mergerOf(t, base, nil)
 		often := once.Fork()
 		for _, data := range inputs {
 			weight := 1 + rng.Uint64N(5)

@@ -42,7 +42,6 @@ func (l mipLayout) fixed() int {
 	return mipFixedNarrow
 }
 
-// mipReader reads a .mip.
 type mipReader struct {
 	Info
 	data  []byte
@@ -58,7 +57,7 @@ func newMIPReader(h header, data []byte) (decoder, error) {
 	for _, l := range layoutsOf(h.generation) {
 		r := &mipReader{Info: h.info(), data: data, start: h.size()}
 		r.layout, r.DocumentLayout = l, l.namesByLength
-		err := r.scan()
+		err := r.checkLayout()
 		if err == nil {
 			return r, nil
 		}
@@ -74,8 +73,8 @@ func (r *mipReader) cursor() (*cursor.Cursor, int) {
 	return c, c.Count(c.U64("ProfileCount"), r.layout.fixed()+mipEdgeCount, "ProfileCount")
 }
 
-// scan checks the whole file in the layout and reads the names.
-func (r *mipReader) scan() error {
+// checkLayout checks the whole file in the layout and reads the names.
+func (r *mipReader) checkLayout() error {
 	c, n := r.cursor()
 	seen := make(map[uint64]struct{}, n)
 	for c.Record = 0; c.Record < n && c.Err() == nil; c.Record++ {
@@ -113,8 +112,7 @@ func (r *mipReader) nameless() error {
 		at := c.Offset()
 		sig := r.record(c)
 		if _, ok := r.names[sig]; !ok {
-			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).
-				Want("that of one of the names in the file").Corrupt())
+			c.Fail(c.At(at).Field("FunctionSignature").Gotf("%#x", sig).Want("the signature of a name in the file").Corrupt())
 			break
 		}
 	}
@@ -125,8 +123,7 @@ func nameError(i int, name, want string) error {
 	return flaw.In("names").InRecord(i).Field("function name").Got(strconv.QuoteToASCII(name)).Want(want).Corrupt()
 }
 
-// readNames reads the names, from their number or length at offset start up to
-// the end of the file.
+// readNames reads the names, from their number or length at offset start up to the end of the file.
 func (r *mipReader) readNames(start int) ([]string, error) {
 	c := cursor.New("names", int64(start), r.data[start:], le)
 	if r.layout.namesByLength {
@@ -155,8 +152,7 @@ func (r *mipReader) readNames(start int) ([]string, error) {
 		at += int64(len(name)) + 1
 	}
 	if text != "" {
-		c.Fail(c.At(at).Field("end of the file").Gotf("%d bytes later", len(text)).Want("after the last name").
-			Corrupt())
+		c.Fail(c.At(at).Field("end of the file").Gotf("%d bytes later", len(text)).Want("after the last name").Corrupt())
 	}
 	return names, c.Err()
 }
@@ -175,8 +171,7 @@ func (r *mipReader) records(yield func(*Function, error) bool) {
 	}
 }
 
-// record decodes the next record into r.buf, without the name, and returns its
-// signature.
+// record decodes the next record into r.buf, without the name, and returns its signature.
 func (r *mipReader) record(c *cursor.Cursor) uint64 {
 	f := &r.buf
 	sig := c.U64("FunctionSignature")
@@ -189,8 +184,7 @@ func (r *mipReader) record(c *cursor.Cursor) uint64 {
 		f.Address = int64(int32(c.U32("FunctionStartOffset")))
 	}
 	if f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit {
-		c.Fail(c.At(at).Field("RawProfileDataOffset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).
-			Corrupt())
+		c.Fail(c.At(at).Field("RawProfileDataOffset").Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	}
 	f.Size = c.U32("FunctionSize")
 	f.CFG = c.U32("ControlFlowGraphSignature")

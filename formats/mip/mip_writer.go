@@ -17,9 +17,8 @@ type WriteOptions struct {
 	// DocumentLayout writes the records and names of a .mip as in the document: 32-bit
 	// offsets, and names preceded by their length.
 	DocumentLayout bool
-	// SourceInfo, if not nil, holds the sources of the functions, by index, which
-	// "mip2yaml --debug" adds to YAML: Name as debug information spells it, File and
-	// StartLine. The zero value means unknown.
+	// SourceInfo, if not nil, holds the sources of the functions, by index, which "mip2yaml --debug" adds
+	// to YAML: Name as debug information spells it, File and StartLine. The zero value means unknown.
 	SourceInfo []profile.Symbol
 }
 

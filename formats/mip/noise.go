@@ -24,14 +24,12 @@ const flipOne = 1 << 32
 
 func (p *Profile) noise() noise { return noise{uint32(p.Flip * flipOne), p.Files} }
 
-// probability returns f.
 func (n noise) probability() float64 { return float64(n.flip) / flipOne }
 
-// estimate returns in how many profiles a function ran, if merges profiles say that it ran,
-// and the standard error of this number. If the function ran in x of N profiles,
-// x(1−f) + (N−x)f profiles say so on average. Solving for x gives the estimate,
-// (merges − N·f) / (1 − 2f), whose mean is x. The answer of each profile has variance
-// f(1−f), so the standard error is √(N·f(1−f)) / (1 − 2f) for every x.
+// estimate returns in how many profiles a function ran, if merges profiles say that it ran, and the
+// standard error of this number. If the function ran in x of N profiles, x(1−f) + (N−x)f profiles say so
+// on average. Solving for x gives the estimate, (merges − N·f) / (1 − 2f), whose mean is x. The answer of
+// each profile has variance f(1−f), so the standard error is √(N·f(1−f)) / (1 − 2f) for every x.
 func (n noise) estimate(merges uint32) (files, standardError float64) {
 	f, all := n.probability(), float64(n.files)
 	return (float64(merges) - all*f) / (1 - 2*f), math.Sqrt(all*f*(1-f)) / (1 - 2*f)
@@ -41,16 +39,15 @@ func (n noise) estimate(merges uint32) (files, standardError float64) {
 // count as one that ran. 2.3 % of the functions that never ran are above it.
 const significant = 2
 
-// Estimate evaluates private coverage, without bias. files is, for each function, the
-// estimated number of profiles in which it ran; standardError is the standard error of each
-// number. estimated is p with these numbers, rounded and at most Files, as counts, and with
-// 0 for functions whose estimate is at most two standard errors. For exact coverage Estimate
-// returns p, nil and 0.
+// Estimate evaluates private coverage, without bias. files is, for each function, the estimated number of
+// profiles in which it ran; standardError is the standard error of each number. estimated is p with these
+// numbers, rounded and at most Files, as counts, and with 0 for functions whose estimate is at most two
+// standard errors. For exact coverage Estimate returns p, nil and 0.
 func (p *Profile) Estimate() (estimated *Profile, files []float64, standardError float64) {
 	if p.Flip == 0 {
 		return p, nil, 0
 	}
-	estimated = p.Clone()
+	estimated = p.clone()
 	estimated.Flip, estimated.Files = 0, 0
 	for i := range estimated.Functions {
 		f := &estimated.Functions[i]
@@ -66,10 +63,9 @@ func (p *Profile) Estimate() (estimated *Profile, files []float64, standardError
 	return estimated, files, standardError
 }
 
-// Randomize flips the bytes of a raw profile of function coverage, in place, with the
-// probability 1/(1+e^epsilon), rounded up to a multiple of 2^-32, so that it has
-// epsilon-differential privacy for each function. random returns 32 random bits. See
-// [Profile.Estimate].
+// Randomize flips the bytes of a raw profile of function coverage, in place, with the probability
+// 1/(1+e^epsilon), rounded up to a multiple of 2^-32, so that it has epsilon-differential privacy for
+// each function. random returns 32 random bits. See [Profile.Estimate].
 func Randomize(name string, raw []byte, epsilon float64, random func() uint32) error {
 	h, err := parseHeader(raw)
 	switch {

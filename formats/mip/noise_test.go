@@ -53,13 +53,13 @@ func privateRuns(t *testing.T, epsilon float64) (base *Profile, runs [][]byte) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	base = randomMap(rng, FunctionCoverage, 400)
 	for run := range 200 {
-		p := base.Clone()
+		p := base.clone()
 		for i := range p.Functions {
 			if run < i/2 {
 				p.Functions[i].MergeCount, p.Functions[i].CallCount = 1, 1
 			}
 		}
-		raw := rawOf(t, p)
+		raw := rawOf(p, 8)
 		if err := Randomize("raw", raw, epsilon, rng.Uint32); err != nil {
 			t.Fatal(err)
 		}
@@ -88,14 +88,7 @@ func TestPrivateCoverage(t *testing.T) {
 	if flip := math.Ceil(flipOne/(1+math.E)) / flipOne; whole.Flip != flip || whole.Files != 200 {
 		t.Errorf("%v of %d files, want %v of 200", whole.Flip, whole.Files, flip)
 	}
-	var file bytes.Buffer
-	if err := WriteMIP(&file, merge(base, runs[:70]).Profile(), WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	first, err := Read("first.mip", file.Bytes(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := read(t, mipOf(t, merge(base, runs[:70]).Profile(), WriteOptions{}))
 	m := merge(first, nil)
 	fork := m.Fork()
 	for _, raw := range runs[70:] {
@@ -140,7 +133,7 @@ func TestPrivateCoverage(t *testing.T) {
 func TestPrivateCoverageFails(t *testing.T) {
 	base, runs := privateRuns(t, 1)
 	_, others := privateRuns(t, 2)
-	exact := rawOf(t, base)
+	exact := rawOf(base, 8)
 	add := func(weight uint64, raws ...[]byte) (err error) {
 		m, _ := NewMerger(base, MergeOptions{})
 		for _, raw := range raws {
@@ -153,7 +146,7 @@ func TestPrivateCoverageFails(t *testing.T) {
 	m, _ := NewMerger(base, MergeOptions{})
 	_ = m.AddRaw("raw", runs[0], 1)
 	rng := rand.New(rand.NewPCG(3, 4))
-	blocks := rawOf(t, randomMap(rng, FunctionCoverage|BlockCoverage, 3))
+	blocks := rawOf(randomMap(rng, FunctionCoverage|BlockCoverage, 3), 8)
 	for _, c := range []struct {
 		name string
 		err  error

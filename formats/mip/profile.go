@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A ProfileType is the set of data that a program was instrumented to record
-// (MIP_PROFILE_TYPE_*).
+// A ProfileType is the set of data that a program was instrumented to record (MIP_PROFILE_TYPE_*).
 type ProfileType uint32
 
 const (
@@ -39,27 +39,20 @@ var profileTypeNames = []struct {
 	{ReturnAddress, "Return Address"},
 }
 
-// Names returns the names of the bits that are set, as YAML spells them.
-func (t ProfileType) Names() []string {
-	var out []string
+// names returns the names of the bits that are set, as YAML spells them.
+func (t ProfileType) names() (names []string) {
 	for _, n := range profileTypeNames {
 		if t.Has(n.bit) {
-			out = append(out, n.name)
+			names = append(names, n.name)
 		}
 	}
-	return out
+	return names
 }
 
-// String joins [ProfileType.Names] with commas.
-func (t ProfileType) String() string {
-	if names := t.Names(); len(names) > 0 {
-		return strings.Join(names, ", ")
-	}
-	return "none"
-}
+// String joins the names of the bits that are set, as YAML spells them, with ", ".
+func (t ProfileType) String() string { return cmp.Or(strings.Join(t.names(), ", "), "none") }
 
-// check returns an error's wanted value and class if the type does not determine the form
-// of raw records.
+// check returns an error's wanted value and class if the type does not determine the form of raw records.
 func (t ProfileType) check() (want string, class error) {
 	mode := t & (FunctionCoverage | callGraph)
 	switch {
@@ -92,17 +85,15 @@ type Function struct {
 	// Name is the linkage name as in the symbol table; on Mach-O it has the
 	// leading underscore. Functions local to their files may share a name.
 	Name string
-	// RawOffset is where the function's raw record is, in bytes from the start
-	// of the raw section, which is also the start of a raw file
-	// (RawProfileDataOffset).
+	// RawOffset is where the function's raw record is, in bytes from the start of the raw section, which
+	// is also the start of a raw file (RawProfileDataOffset).
 	RawOffset uint64
 	// Address is the start of the function minus the start of the raw section,
 	// usually negative (FunctionStartOffset, Encoded Function Address).
 	Address int64
 	Size    uint32 // bytes of code
 	CFG     uint32 // control flow graph signature, see [CFGSignature]; 0 with at most one block
-	// MergeCount is the number of merged raw profiles that have the function
-	// called (Raw Profile Count).
+	// MergeCount is the number of merged raw profiles that have the function called (Raw Profile Count).
 	MergeCount uint32
 	// CallCount is the number of calls, under function coverage 0 or 1.
 	CallCount uint64
@@ -112,8 +103,7 @@ type Function struct {
 	// Blocks are all blocks but the entry. A map may list them without block
 	// coverage; then raw records have no bytes for them.
 	Blocks []Block
-	// CallEdges are the places that the function was called from, sorted by
-	// address; see [Profile.Calls].
+	// CallEdges are the places that the function was called from, sorted by address; see [Profile.Calls].
 	CallEdges []CallEdge
 }
 
@@ -132,9 +122,8 @@ type Profile struct {
 	Type       ProfileType
 	ModuleHash uint32     // of the name of the link unit; connects raw files, maps and profiles
 	Functions  []Function // in the order of the map, which is link order
-	// Flip is the probability with which each function's coverage was flipped, a multiple of
-	// 2^-32 and 0 for exact coverage; Files counts the raw profiles of private coverage. See
-	// [Profile.Estimate].
+	// Flip is the probability with which each function's coverage was flipped, a multiple of 2^-32 and 0
+	// for exact coverage; Files counts the raw profiles of private coverage. See [Profile.Estimate].
 	Flip  float64
 	Files uint64
 }
@@ -157,8 +146,7 @@ func (p *Profile) validate() error {
 		f := &p.Functions[i]
 		switch {
 		case strings.IndexByte(f.Name, 0) >= 0:
-			return flaw.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).
-				Want("no zero byte").Corrupt()
+			return flaw.In("functions").InRecord(i).Field("function name").Gotf("%q", f.Name).Want("no zero byte").Corrupt()
 		case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 			return flaw.In("functions").InRecord(i).Field("raw offset").Gotf("%#x", f.RawOffset).
 				Want(rawOffsetWant(headerSizeA)).Corrupt()
@@ -177,8 +165,7 @@ func rawOffsetWant(header uint64) string {
 	return fmt.Sprintf("at least %#x, the header's size, and less than %#x", header, uint64(rawOffsetLimit))
 }
 
-// Clone returns a deep copy.
-func (p *Profile) Clone() *Profile {
+func (p *Profile) clone() *Profile {
 	n := 0
 	for i := range p.Functions {
 		n += len(p.Functions[i].Blocks)

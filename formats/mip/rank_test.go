@@ -2,40 +2,21 @@ package mip
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/profuse-pgo/profuse/profile"
-	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestImpossibleRanks: a raw profile in which a function was called for the first time
 // long after all functions is added with a warning.
 func TestImpossibleRanks(t *testing.T) {
-	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(oracle.Root(t), "testdata", "mip", name))
-		if err != nil {
+	base, sound := read(t, fixture(t, "all.mipmap")), fixture(t, "all-1.mipraw")
+	add := func(raw []byte) string {
+		var warned []string
+		if err := mergerOf(t, base, &warned).AddRaw("raw", raw, 1); err != nil {
 			t.Fatal(err)
 		}
-		return data
+		return strings.Join(warned, "\n")
 	}
-	base, err := Read("all.mipmap", read("all.mipmap"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(raw []byte) (warnings string) {
-		m, err := NewMerger(base, MergeOptions{Warn: func(w profile.Warning) { warnings += w.String() + "\n" }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.AddRaw("raw", raw, 1); err != nil {
-			t.Fatal(err)
-		}
-		return warnings
-	}
-	sound := read("all-1.mipraw")
 	if got := add(sound); got != "" {
 		t.Errorf("the sound profile: %s", got)
 	}

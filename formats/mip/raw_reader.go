@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -8,9 +9,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A partReader is the decoder of files without functions, which must be merged into a
-// profile: raw profiles, whose records only a map locates, and samples of return
-// addresses.
+// A partReader is the decoder of files without functions, which must be merged into a profile: raw
+// profiles, whose records only a map locates, and samples of return addresses.
 type partReader struct {
 	Info
 	typeWord uint16
@@ -21,7 +21,7 @@ func (r *partReader) records(yield func(*Function, error) bool) {
 	if r.Format == FormatRet {
 		want = "a map or profile that says whose return addresses they are"
 	}
-	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.Format.String()).Want(want).
+	yield(nil, flaw.At("header", fileTypeAt).Field("FileType").Got(r.Format).Want(want).
 		Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(r.typeWord)), Expected: toolHex(fileTypeBMIP)}))
 }
 
@@ -32,12 +32,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (
 	if err != nil {
 		return n, err
 	}
-	if h.fileType != FormatRaw {
-		return n, flaw.At("header", fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FormatRaw.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRaw)})
-	}
-	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+	if err := cmp.Or(h.checkType(0, FormatRaw), s.checkModule(h.typ, h.moduleHash)); err != nil {
 		return n, err
 	}
 	size, slack := uint64(len(data)), uint64(rawSlack)
@@ -59,8 +54,7 @@ func (s *shape) checkRaw(name string, data []byte, warn func(profile.Warning)) (
 			Wantf("at least %#x, the header's size", h.size()).Mismatch()
 	case size >= s.rawSize+slack && warn != nil:
 		warn(profile.Warning{File: name, Err: flaw.At("records", int64(s.rawSize)).Field("size of the file").
-			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).
-			Mismatch()})
+			Gotf("%d bytes", size).Wantf("%d: the program may be another build of the module", s.rawSize).Mismatch()})
 	}
 	if n = h.noise; n.flip > 0 {
 		n.files = 1

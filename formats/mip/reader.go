@@ -51,17 +51,16 @@ func Detect(data []byte) (Format, bool) {
 	switch {
 	case hasMagic(data) && len(data) >= fileTypeAt+2:
 		t := fileTypes[generationOf(data)][le.Uint16(data[fileTypeAt:])&fileTypeKindBits]
-		return t, t != 0
+		return t, t != ""
 	case looksLikeYAML(data):
 		return FormatYAML, true
 	}
-	return 0, false
+	return "", false
 }
 
-// NewReader returns a reader of the file held in data, which must not change while the
-// reader is in use. name is for errors and warnings. NewReader checks the header and
-// everything outside of the records. warn, if not nil, is called for data that is
-// suspicious but readable.
+// NewReader returns a reader of the file held in data, which must not change while the reader is in use.
+// name is for errors and warnings. NewReader checks the header and everything outside of the records.
+// warn, if not nil, is called for data that is suspicious but readable.
 func NewReader(name string, data []byte, warn func(profile.Warning)) (*Reader, error) {
 	dec, err := newDecoder(data, func(err error) {
 		if warn != nil {
@@ -101,11 +100,10 @@ func (h *header) info() Info {
 	}
 }
 
-// records iterates over the functions in file order. The function and its
-// blocks, but not its name, are reused: copy what is kept beyond one step. The
-// iteration ends after the first error, a [profile.FormatError]. A raw profile
-// or samples of return addresses alone have no functions: merge them into a
-// profile, see [Merger].
+// records iterates over the functions in file order. The function and its blocks, but not its name, are
+// reused: copy what is kept beyond one step. The iteration ends after the first error, a
+// [profile.FormatError]. A raw profile or samples of return addresses alone have no functions: merge them
+// into a profile, see [Merger].
 func (r *Reader) records() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		r.dec.records(func(f *Function, err error) bool {

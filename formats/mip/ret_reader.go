@@ -1,14 +1,14 @@
 package mip
 
 import (
+	"cmp"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
-	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// retPart returns the .mipret at the end of a raw profile, and where it
-// begins; nil if there is none.
+// retPart returns the .mipret at the end of a raw profile, and where it begins; nil if there is none.
 func (s *shape) retPart(raw []byte) (part []byte, at int) {
 	for off := (s.rawSize + retAlign - 1) / retAlign * retAlign; off < s.rawSize+rawSlack+retAlign && off < uint64(len(raw)); off += retAlign {
 		if t, ok := Detect(raw[off:]); ok && t == FormatRet {
@@ -21,8 +21,7 @@ func (s *shape) retPart(raw []byte) (part []byte, at int) {
 // noRet returns the error for a raw profile without the .mipret at its end.
 func (s *shape) noRet(size uint64) error {
 	return flaw.At("records", int64(s.rawSize)).Field("return addresses").Got("missing").
-		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).
-		Truncated()
+		Wantf("behind the raw records: the file of %d bytes is cut off, or of another build of the module", size).Truncated()
 }
 
 // readRet checks samples of return addresses, which begin at offset base of their file,
@@ -33,12 +32,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 	if err != nil {
 		return 0, err
 	}
-	if h.fileType != FormatRet {
-		return 0, flaw.At("header", base+fileTypeAt).Field("FileType").Got(h.fileType.String()).
-			Want(FormatRet.String()).
-			Because(&llvmerr.MIPError{Code: llvmerr.MIPBadFileType, Found: toolHex(uint64(h.typeWord)), Expected: toolHex(fileTypeBRet)})
-	}
-	if err := s.checkModule(h.typ, h.moduleHash); err != nil {
+	if err := cmp.Or(h.checkType(base, FormatRet), s.checkModule(h.typ, h.moduleHash)); err != nil {
 		return 0, err
 	}
 	c := cursor.New("return addresses", base, data, le)
@@ -59,8 +53,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 		}
 		i, ok := s.byRaw[callee]
 		if !ok {
-			c.Fail(c.At(at).Field("callee").Gotf("%#x", callee).
-				Want("the offset of the raw record of a function").Mismatch())
+			c.Fail(c.At(at).Field("callee").Gotf("%#x", callee).Want("the offset of the raw record of a function").Mismatch())
 			break
 		}
 		if to != nil {
@@ -70,8 +63,7 @@ func (s *shape) readRet(data []byte, base int64, to *edgeSums, times uint64) (dr
 	return dropped, c.Err()
 }
 
-// addRet is [Merger.Add] for samples of return addresses, which begin at
-// offset base of their file.
+// addRet is [Merger.Add] for samples of return addresses, which begin at offset base of their file.
 func (m *Merger) addRet(name string, data []byte, base int64, weight uint64) error {
 	if _, err := m.shape.readRet(data, base, nil, 0); err != nil {
 		return err

@@ -8,17 +8,33 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ViewOptions adjust [Profile.View]. The zero value is right for a profile without a
-// file.
+// ViewOptions adjust [Profile.View]. The zero value is right for a profile without a file.
 type ViewOptions struct {
 	// Info is the header of the file, see [Reader.Info].
 	Info *Info
-	// BuildID is the build id of the program, from the file beside a .mip; nil if
-	// it is not known.
+	// BuildID is the build id of the program, from the file beside a .mip; nil if it is not known.
 	BuildID []byte
 	// Sources are the source lines of the profile's functions, by index; nil if they are
 	// not known. With Sources, a view of block coverage is a [profile.LineView].
 	Sources []FunctionSource
+}
+
+// A FunctionSource is the source lines of a function and its blocks. Package formats finds them in the
+// program.
+type FunctionSource struct {
+	Declared Source // of the declaration, or else of the first instruction
+	Entry    Source
+	// Blocks are by index of the function's block; nil without block coverage.
+	Blocks []Source
+}
+
+// A Source is the source line of an instruction, which may be inlined from another file. Numbers are 0 if
+// they are not known.
+type Source struct {
+	File string
+	Line uint32
+	// LineInFunction is the line in the function itself: for an inlined instruction, the line of the call.
+	LineInFunction uint32
 }
 
 // View returns the format-neutral view of the profile. name is the file's; "" for none.
@@ -30,12 +46,12 @@ type ViewOptions struct {
 func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	p, _, _ = p.Estimate()
 	v := &view{p: p, sources: opt.Sources}
-	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.Names()}
+	v.identity = profile.Identity{File: name, Family: "MIP", Variant: p.Type.names()}
 	if len(opt.BuildID) > 0 {
 		v.identity.BuildIDs = [][]byte{opt.BuildID}
 	}
 	if info := opt.Info; info != nil {
-		v.identity.Format = info.Format.String()
+		v.identity.Format = string(info.Format)
 		if info.Version != 0 {
 			v.identity.Version = fmt.Sprintf("%d%v", info.Version, info.Generation)
 		}
@@ -60,7 +76,6 @@ func (p *Profile) View(name string, opt ViewOptions) profile.View {
 	return v
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p        *Profile
 	sources  []FunctionSource // nil if they are not known
@@ -72,7 +87,6 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 func (v *view) Features() profile.Features { return v.features }
 
-// symbol returns the symbol of the function with index i.
 func (v *view) symbol(i int) profile.Symbol {
 	f := &v.p.Functions[i]
 	s := profile.Symbol{Name: f.Name, ID: f.signature()}
@@ -160,10 +174,6 @@ func (v *view) Edges() iter.Seq[*profile.Edge] { return v.edges(slab.New[profile
 // ReusedEdges is for [profile.ReusedEdges].
 func (v *view) ReusedEdges() iter.Seq[*profile.Edge] { return v.edges(slab.Reused[profile.Edge]()) }
 
-func (v *view) edges(newEdge func() *profile.Edge) iter.Seq[*profile.Edge] {
-	return func(yield func(*profile.Edge) bool) { v.p.viewEdges(v.symbol, newEdge, yield) }
-}
-
 func (v *view) Traces() iter.Seq[*profile.Trace] {
 	return func(yield func(*profile.Trace) bool) {
 		if !v.features.Traces {
@@ -180,6 +190,33 @@ func (v *view) Traces() iter.Seq[*profile.Trace] {
 		}
 		if len(t.Functions) > 0 {
 			yield(&t)
+		}
+	}
+}
+
+type lineView struct{ *view }
+
+// Lines iterates over the lines on which a function or a block with a probe begins. The count of a
+// function's first line is the number of calls; the count of a block is 1 if the block ran, else 0.
+func (v *lineView) Lines() iter.Seq[profile.Line] {
+	return func(yield func(profile.Line) bool) {
+		for i := range v.p.Functions {
+			f, source, symbol := &v.p.Functions[i], &v.sources[i], v.symbol(i)
+			more := func(at Source, count uint64) bool {
+				return at.Line == 0 || yield(profile.Line{Function: symbol, File: at.File, Number: at.Line, Count: count})
+			}
+			if !more(source.Entry, f.CallCount) {
+				return
+			}
+			for b, at := range source.Blocks {
+				count := uint64(0)
+				if f.Blocks[b].Covered {
+					count = 1
+				}
+				if f.Blocks[b].Offset != 0 && !more(at, count) { // 0: without a probe
+					return
+				}
+			}
 		}
 	}
 }

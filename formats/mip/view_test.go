@@ -106,8 +106,7 @@ func TestViewBlocks(t *testing.T) {
 		}
 	}
 
-	// The fixtures agree with what their own test counts, and each function has
-	// an entry.
+	// The fixtures agree with what their own test counts, and each function has an entry.
 	all := read(t, fixture(t, "all.mip"))
 	s := profile.Summarize(all.View("", ViewOptions{}), nil)
 	blocks, covered := countBlocks(all)
@@ -123,11 +122,11 @@ func TestViewLines(t *testing.T) {
 		{Name: "f", MergeCount: 1, CallCount: 1, Size: 9, Blocks: []Block{{Offset: 4, Covered: true}, {}, {Offset: 7}}},
 		{Name: "g"},
 	}}
-	block := func(file string, line, inFunction uint32) BlockSource {
-		return BlockSource{Place{file, line}, inFunction}
+	block := func(file string, line, inFunction uint32) Source {
+		return Source{file, line, inFunction}
 	}
 	sources := []FunctionSource{
-		{Declared: Place{"f.c", 3}, Entry: block("f.c", 4, 4), Blocks: []BlockSource{block("f.h", 1, 6), block("f.c", 7, 7), block("f.c", 8, 8)}},
+		{Declared: Source{File: "f.c", Line: 3}, Entry: block("f.c", 4, 4), Blocks: []Source{block("f.h", 1, 6), block("f.c", 7, 7), block("f.c", 8, 8)}},
 		{Entry: block("", 0, 0), Blocks: nil},
 	}
 	v := p.View("", ViewOptions{Sources: sources})
@@ -172,8 +171,7 @@ func TestViewLines(t *testing.T) {
 	}
 }
 
-// TestInvalid: a profile in memory that no file can hold is refused, with the
-// function's index.
+// TestInvalid: a profile in memory that no file can hold is refused, with the function's index.
 func TestInvalid(t *testing.T) {
 	good := Function{Name: "f", RawOffset: headerSizeB}
 	bad := func(change func(*Function)) Function {
@@ -191,10 +189,11 @@ func TestInvalid(t *testing.T) {
 		{Profile{Type: 1 << 7}, profile.ErrUnsupported, -1, "ProfileType"},
 		{Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Name = "a\x00b" })}}, profile.ErrCorrupt, 1, "function name"},
 		{Profile{Type: FunctionCoverage, Functions: []Function{bad(func(f *Function) { f.RawOffset = 1 })}}, profile.ErrCorrupt, 0, "raw offset"},
+		{Profile{Type: FunctionCoverage, Functions: []Function{bad(func(f *Function) { f.RawOffset = 1 << 31 })}}, profile.ErrCorrupt, 0, "raw offset"},
 		{Profile{Type: callGraph, Functions: []Function{good, bad(func(f *Function) { f.CallEdges = []CallEdge{{5, 1}, {4, 1}} })}}, profile.ErrCorrupt, 1, "SectionRelativeSourceAddress"},
 	} {
 		_, mergeErr := NewMerger(&tc.p, MergeOptions{})
-		for what, err := range map[string]error{"Validate": tc.p.validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, WriteOptions{})} {
+		for what, err := range map[string]error{"Validate": tc.p.validate(), "NewMerger": mergeErr, "WriteMIP": WriteMIP(nil, &tc.p, WriteOptions{}), "WriteYAML": WriteYAML(nil, &tc.p, WriteOptions{})} {
 			var fe *profile.FormatError
 			if !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.Record != tc.record || fe.Field != tc.field || fe.Got == "" || fe.Want == "" {
 				t.Errorf("%s: %+v", what, err)
@@ -203,20 +202,13 @@ func TestInvalid(t *testing.T) {
 	}
 	// Addresses beyond 32 bits have no place in narrow files.
 	far := &Profile{Type: FunctionCoverage, Functions: []Function{good, bad(func(f *Function) { f.Address = 1 << 40 })}}
-	_, mapErr := appendMap(nil, far, mapOptions{PointerSize: 4})
-	for field, err := range map[string]error{"function address": mapErr, "FunctionStartOffset": WriteMIP(nil, far, WriteOptions{DocumentLayout: true})} {
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrUnsupported || fe.Section != "functions" || fe.Record != 1 || fe.Field != field || fe.Got != "0x10000000000" {
-			t.Errorf("%s: %+v", field, err)
-		}
+	err := WriteMIP(nil, far, WriteOptions{DocumentLayout: true})
+	if fe := wantError(t, "far", err, profile.ErrUnsupported, "FunctionStartOffset is 0x10000000000"); fe.Section != "functions" || fe.Record != 1 {
+		t.Errorf("%+v", fe)
 	}
-	m, err := NewMerger(&Profile{Type: FunctionCoverage, ModuleHash: 7}, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = m.AddProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
-	var fe *profile.FormatError
-	if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrMismatch || fe.File != "other.mip" || fe.Field != "ModuleHash" || fe.Got != "0x8" {
-		t.Errorf("%+v", err)
+	m := mergerOf(t, &Profile{Type: FunctionCoverage, ModuleHash: 7}, nil)
+	err = m.addProfile("other.mip", &Profile{Type: FunctionCoverage, ModuleHash: 8}, 1)
+	if fe := wantError(t, "other module", err, profile.ErrMismatch, "ModuleHash is 0x8"); fe.File != "other.mip" {
+		t.Errorf("%+v", fe)
 	}
 }

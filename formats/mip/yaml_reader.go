@@ -109,8 +109,7 @@ func yamlProfileType(s *llvmyaml.Scanner) ProfileType {
 			return n.bit
 		}
 	}
-	s.Fail(s.At(line).Field(keyProfileType).Got(flaw.Quote(v)).
-		Want("a type of profile, as Function Coverage").Corrupt())
+	s.Fail(s.At(line).Field(keyProfileType).Got(flaw.Quote(v)).Want("a type of profile, as Function Coverage").Corrupt())
 	return 0
 }
 
@@ -183,7 +182,7 @@ func (r *yamlReader) function(s *llvmyaml.Scanner) {
 	switch {
 	case signature != f.signature():
 		s.Fail(s.At(line).Field(keySignature).Gotf("%#x", signature).
-			Wantf("%#x, that of %s", f.signature(), flaw.Quote(f.Name)).Corrupt())
+			Wantf("%#x, the signature of %s", f.signature(), flaw.Quote(f.Name)).Corrupt())
 	case f.RawOffset < headerSizeA || f.RawOffset >= rawOffsetLimit:
 		s.Fail(s.At(line).Field(keyRawOffset).Gotf("%#x", f.RawOffset).Want(rawOffsetWant(headerSizeA)).Corrupt())
 	case entry != f.EntryCovered():
@@ -226,7 +225,6 @@ func (r *yamlReader) blocks(s *llvmyaml.Scanner) (entry bool) {
 
 var yamlEdgeKeys = []string{keySource, keyWeight}
 
-// edges reads the call edges of r.buf.
 func (r *yamlReader) edges(s *llvmyaml.Scanner) {
 	s.Sequence(func() {
 		line := s.Line()
@@ -257,7 +255,6 @@ func skipSourceInfo(s *llvmyaml.Scanner) {
 	})
 }
 
-// yamlName reads a function name.
 func yamlName(s *llvmyaml.Scanner) string {
 	line := s.Line()
 	name := s.Scalar()

@@ -2,6 +2,7 @@ package mip
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -108,9 +109,8 @@ var yamlRejected = []struct {
 func TestYAMLRejected(t *testing.T) {
 	for _, tt := range yamlRejected {
 		_, err := Read("y", []byte(tt.in), nil)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != tt.class || fe.Line != tt.line || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want line %d, %q: %v", tt.name, err, tt.line, tt.says, tt.class)
+		if fe := wantError(t, tt.name, err, tt.class, tt.says); fe.Line != tt.line {
+			t.Errorf("%s: %v, want line %d", tt.name, err, tt.line)
 		}
 		if tt.in == goldenYAML {
 			t.Errorf("%s: nothing was changed", tt.name)
@@ -126,20 +126,17 @@ func TestYAMLSourceInfo(t *testing.T) {
 			infos[i] = profile.Symbol{File: "/src/a.cpp", Name: "foo(int)", StartLine: 9}
 		}
 	}
-	got, err := appendYAML(nil, p, WriteOptions{SourceInfo: infos})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := yamlOf(t, p, WriteOptions{SourceInfo: infos})
 	want := replaced("    Call Edges:      []\n", `    Call Edges:      []
     Source Info:
       File Name:       '/src/a.cpp'
       Function Name:   'foo(int)'
       Line:            9
 `)
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(p, read(t, got)); diff != "" {
+	if diff := cmp.Diff(p, read(t, []byte(got))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -164,7 +161,7 @@ Profiles:        []
 
 func TestYAMLUnwritable(t *testing.T) {
 	p := &Profile{Type: FunctionCoverage, Functions: []Function{{Name: "a\xff", RawOffset: 32}}}
-	if _, err := appendYAML(nil, p, WriteOptions{}); !errors.Is(err, profile.ErrUnsupported) {
+	if err := WriteYAML(io.Discard, p, WriteOptions{}); !errors.Is(err, profile.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

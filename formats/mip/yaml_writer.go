@@ -86,7 +86,6 @@ var yamlFileTypes = []struct {
 	{"32 bit", fileType32},
 }
 
-// A yamlPrinter prints the parts of a profile.
 type yamlPrinter struct{ llvmyaml.Printer }
 
 func (y *yamlPrinter) hex(indent int, k string, v uint64) {

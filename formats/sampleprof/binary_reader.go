@@ -21,8 +21,7 @@ type binaryReader struct {
 	data []byte
 	opt  *ReaderOptions
 	mask uint32
-	// lines is the greatest allowed line of samples and frames. LLVM's binary reader accepts only
-	// lines up to maxLine.
+	// lines is the greatest allowed line of samples and frames, for LLVM maxLine.
 	lines uint64
 
 	inflated  uint64 // bytes of all sections so far
@@ -58,8 +57,7 @@ func newBinaryReader(data []byte, format Format, opt *ReaderOptions) *binaryRead
 	return r
 }
 
-// read reads the file. The formats have no checksum of the file, so the reader compares redundant data:
-// see doubts.
+// read reads the file. It compares redundant data, in place of a checksum: see doubts.
 func (r *binaryReader) read(format Format) (*Profile, error) {
 	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
@@ -81,7 +79,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	}
 	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
-		r.addDoubt(otherDoubt, c, -1, "name "+r.names[i].String(), "in the table alone", "used by a function")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("name "+r.names[i].String()).Got("in the table alone").Want("used by a function"))
 	}
 	r.p.odd = r.doubts.errors()
 	return r.p, c.Err()
@@ -92,8 +90,7 @@ func (r *binaryReader) cursor(section string, base int64, data []byte) *cursor.C
 	return cursor.New(section, base, data, le)
 }
 
-// readSummary reads a summary (readSummary, readSummaryEntry). Compilers trust it to find hot code, so
-// it is not recomputed from the functions.
+// readSummary reads a summary, which is not recomputed, because compilers trust it to find hot code.
 func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	c.Section = summarySection.String()
 	s := &Summary{
@@ -107,7 +104,6 @@ func (r *binaryReader) readSummary(c *cursor.Cursor) {
 	r.p.Summary = s
 }
 
-// readNames reads a table of strings.
 func (r *binaryReader) readNames(c *cursor.Cursor) {
 	c.Section = nameSection.String()
 	n := c.Count(c.ULEB("number of names"), 1, "number of names")
@@ -131,7 +127,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		name := NameOf(own)
 		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
 		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
-			r.addDoubt(nameOrder, c, c.Offset(), "name", name, "names in order, each once")
+			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("name").Got(name).Want("names in order, each once"))
 			inOrder = false
 		}
 		if r.ids {
@@ -143,8 +139,7 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 	r.nameFunctions(c, inOrder)
 }
 
-// nameFunctions passes r.names to the packer, if there is one. inOrder says that the names are sorted,
-// each once.
+// nameFunctions passes r.names to the packer, if any. inOrder says that they are sorted, each once.
 func (r *binaryReader) nameFunctions(c *cursor.Cursor, inOrder bool) {
 	if r.packer != nil && c.Err() == nil {
 		r.packer.setNames(r.names, r.used, inOrder)
@@ -170,7 +165,6 @@ func (r *binaryReader) readIDs(c *cursor.Cursor, fixed bool) {
 	r.nameFunctions(c, false)
 }
 
-// readContexts reads the table of contexts.
 func (r *binaryReader) readContexts(c *cursor.Cursor) {
 	n := c.Count(c.ULEB("number of contexts"), 1, "number of contexts")
 	r.contexts = make([][]Frame, n)
@@ -187,15 +181,14 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 			return
 		}
 		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
-			r.addDoubt(nameOrder, c, c.Offset(), "context", i, "contexts in order, each once")
+			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("context").Got(i).Want("contexts in order, each once"))
 		}
 		r.contexts[i] = frames
 	}
 	c.Record = -1
 }
 
-// count reads the number of elements that follow, each of at least least bytes. A lenient reader does
-// not check that they fit the file, because LLVM reports the first bad element instead.
+// count reads the number of elements that follow. Only a strict reader checks that they fit the file.
 func (r *binaryReader) count(c *cursor.Cursor, least int, field string) int {
 	n := r.upTo(c, math.MaxUint32, field)
 	if r.opt.Lenient {
@@ -220,7 +213,7 @@ func (r *binaryReader) location(c *cursor.Cursor, limit uint64) Location {
 	line := r.upTo(c, limit, "line")
 	at, discriminator := c.Offset(), c.ULEB("discriminator")
 	if discriminator > math.MaxUint32 { // LLVM takes the low half
-		r.addDoubt(otherDoubt, c, at, "discriminator", discriminator, "at most 32 bits")
+		r.addDoubt(otherDoubt, c, c.At(at).Field("discriminator").Got(discriminator).Want("at most 32 bits"))
 	}
 	return Location{uint32(line), uint32(discriminator)}
 }
@@ -232,7 +225,7 @@ func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int6
 	offset := c.Offset()
 	at := r.location(c, limit)
 	if word := int64(at.word()); word <= *last {
-		r.addDoubt(locationOrder, c, offset, "location", at, "locations in order, each once")
+		r.addDoubt(locationOrder, c, c.At(offset).Field("location").Got(at).Want("locations in order, each once"))
 	} else {
 		*last = word
 	}
@@ -240,7 +233,6 @@ func (r *binaryReader) sampleLocation(c *cursor.Cursor, limit uint64, last *int6
 	return at
 }
 
-// name reads an index of the name table.
 func (r *binaryReader) name(c *cursor.Cursor) Name {
 	at := c.Offset()
 	i := c.ULEB("name")
@@ -278,7 +270,6 @@ func (r *binaryReader) subject(c *cursor.Cursor) (Name, []Frame) {
 	return context[len(context)-1].Name, context
 }
 
-// readFunctions reads functions to the end of the section.
 func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	if r.packer != nil {
 		if c.Err() != nil {
@@ -312,7 +303,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		addCount(&f.Head, head, 1)
 		r.readBody(c, f, 1)
 		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
-			r.addDoubt(functionOrder, c, at, "function", f.Label(), "functions in the order of their totals, each once")
+			r.addDoubt(functionOrder, c, c.At(at).Field("function").Got(f.Label()).Want("functions in the order of their totals, each once"))
 		}
 		known, last = f.Total, subject
 	}
@@ -320,7 +311,6 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 	r.compareOffsets(c)
 }
 
-// failDepth fails because functions are inlined too deep.
 func failDepth(c *cursor.Cursor) {
 	c.Fail(c.At(c.Offset()).Field("depth").Gotf("more than %d", maxDepth).
 		Wantf("at most %d functions inlined into each other", maxDepth).Unsupported())
@@ -353,7 +343,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
 		if word < last || word == last && r.index <= index {
-			r.addDoubt(locationOrder, c, offset, "callsite", callee.Name, "callsites in order, each once")
+			r.addDoubt(locationOrder, c, c.At(offset).Field("callsite").Got(callee.Name).Want("callsites in order, each once"))
 		}
 		last, index = word, r.index
 		f.Callsites = append(f.Callsites, Callsite{at, callee})
@@ -364,12 +354,11 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 	}
 	n = r.count(c, 3, "number of virtual calls")
 	for last = -1; n > 0 && c.Err() == nil; n-- {
-		f.VTables = append(f.VTables, VTableUses{r.sampleLocation(c, r.lines, &last), r.readTargets(c, false)})
+		f.VTables = append(f.VTables, Sample{Location: r.sampleLocation(c, r.lines, &last), Targets: r.readTargets(c, false)})
 	}
 }
 
-// readTargets reads names and counts, which should be sorted by descending count or, without byCount,
-// by name.
+// readTargets reads names and counts, which should be sorted by descending count or, without byCount, by name.
 func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 	n := r.count(c, 2, "number of targets")
 	if n == 0 {
@@ -385,7 +374,7 @@ func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 			count = 0
 		}
 		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
-			r.addDoubt(targetOrder, c, at, "target", targets[len(targets)-1].Name, "targets in order, each once")
+			r.addDoubt(targetOrder, c, c.At(at).Field("target").Got(targets[len(targets)-1].Name).Want("targets in order, each once"))
 		}
 		known, last = count, r.index
 	}
@@ -400,8 +389,7 @@ func (r *binaryReader) readCompact(c *cursor.Cursor) {
 	at := c.Offset()
 	end := c.U64("offset of the function offsets")
 	if c.Err() == nil && (end < uint64(c.Offset()) || end > uint64(len(r.data))) {
-		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).
-			Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
+		c.Fail(c.At(at).Field("offset of the function offsets").Got(end).Wantf("%d to %d", c.Offset(), len(r.data)).Corrupt())
 	}
 	if c.Err() != nil {
 		return

@@ -22,7 +22,6 @@ type packedProfile struct {
 	summary  *Summary // computed when needed
 }
 
-// pack packs the functions of a profile.
 func (p *Profile) pack() *packedProfile {
 	to := newPacker()
 	functions := p.InMapOrder()
@@ -86,7 +85,6 @@ func (p *packedProfile) sorted() []int {
 	return sorted
 }
 
-// compare orders functions i and j by name or context.
 func (p *packedProfile) compare(i, j int) int {
 	return p.names.compareFunctions(&p.functions[i], &p.functions[j])
 }
@@ -154,14 +152,12 @@ func appendLocationWord(dst []byte, word uint64) []byte {
 	return cursor.AppendULEB(cursor.AppendULEB(dst, word>>32), uint64(uint32(word)))
 }
 
-// appendFunction appends function i.
 func (w *binaryWriter) appendFunction(dst []byte, i int) []byte {
 	f := &w.functions[i]
 	return w.appendBody(cursor.AppendULEB(cursor.AppendULEB(dst, f.head), w.subject(i)), f.body)
 }
 
-// appendBody appends a packed body in the form of files (writeBody): without checksum and attributes,
-// which go into the metadata, and with the numbers of samples and callsites in front of these.
+// appendBody appends a body in the form of files (writeBody): without metadata, with numbers of samples and callsites.
 func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	u := unpacker{b: body}
 	dst = cursor.AppendULEB(dst, u.num())
@@ -197,7 +193,6 @@ func (w *binaryWriter) appendBody(dst, body []byte) []byte {
 	return insertULEB(dst, begin, uint64(n))
 }
 
-// insertULEB inserts a number at an offset.
 func insertULEB(dst []byte, at int, n uint64) []byte {
 	if n < 0x80 {
 		dst = append(dst, 0)
@@ -208,8 +203,7 @@ func insertULEB(dst []byte, at int, n uint64) []byte {
 	return slices.Insert(dst, at, cursor.AppendULEB(nil, n)...)
 }
 
-// gatherCalls appends the callsites of a function to w.calls and returns their number. They are in file
-// order, and their names are indexes in the file's name table.
+// gatherCalls appends the callsites of a function to w.calls, in file order with indexes of names.
 func (w *binaryWriter) gatherCalls(u *unpacker) int {
 	first := len(w.calls)
 	sorted := true
@@ -260,8 +254,7 @@ func (p *packedProfile) writeBinary(out io.Writer) error {
 	return functions.writeTo(out, err)
 }
 
-// chunks are bytes that are appended to without moving large blocks. Append to begin() and pass the
-// result to end.
+// chunks are bytes that are appended to without moving large blocks: end takes begin() with more bytes.
 type chunks struct {
 	full [][]byte
 	last []byte

@@ -10,31 +10,31 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// tidy sorts the samples, callsites and virtual tables of a function, and adds up entries for
-// the same location (and callee). It reports whether a count saturated.
+// tidy sorts all lists of a function and adds up equal entries. It reports whether a count saturated.
 func (f *Function) tidy() (overflow bool) {
-	if !inOrder(f.Body) {
-		f.Body = addup.Equal(f.Body, func(a, b *Sample) int { return a.compare(b.Location) }, func(to, s *Sample) {
-			overflow = addCount(&to.Count, s.Count, 1) || overflow
-			to.Targets = append(to.Targets, s.Targets...)
-		})
-	}
-	for i := range f.Body {
-		if len(f.Body[i].Targets) > 1 {
-			overflow = joinTargets(&f.Body[i].Targets, byCount) || overflow
-		}
-	}
-	f.VTables = addup.Equal(f.VTables, func(a, b *VTableUses) int { return a.compare(b.Location) }, func(to, v *VTableUses) {
-		to.VTables = append(to.VTables, v.VTables...)
-	})
-	for i := range f.VTables {
-		overflow = joinTargets(&f.VTables[i].VTables, byName) || overflow
-	}
+	overflow = joinSamples(&f.Body, byCount)
+	overflow = joinSamples(&f.VTables, byName) || overflow
 	f.Callsites = addup.Equal(f.Callsites, (*Callsite).compare, func(to, c *Callsite) {
 		overflow = to.Callee.absorb(c.Callee) || overflow
 	})
 	for _, c := range f.Callsites {
 		overflow = c.Callee.tidy() || overflow
+	}
+	return overflow
+}
+
+// joinSamples adds up samples at the same location, and sorts the samples and, by order, their targets.
+func joinSamples(samples *[]Sample, order func(a, b Target) int) (overflow bool) {
+	if !inOrder(*samples) {
+		*samples = addup.Equal(*samples, func(a, b *Sample) int { return a.compare(b.Location) }, func(to, s *Sample) {
+			overflow = addCount(&to.Count, s.Count, 1) || overflow
+			to.Targets = append(to.Targets, s.Targets...)
+		})
+	}
+	for i := range *samples {
+		if s := &(*samples)[i]; len(s.Targets) > 1 {
+			overflow = joinTargets(&s.Targets, order) || overflow
+		}
 	}
 	return overflow
 }
@@ -121,8 +121,7 @@ func addCount(sum *uint64, count, weight uint64) (overflow bool) {
 	return overflow
 }
 
-// A functionMap finds functions by key and iterates in the order of LLVM's hash map. That order
-// shows in the output of LLVM's tools where they break no ties, and in the metadata of files.
+// A functionMap finds functions by key and iterates in the order of LLVM's hash map, which its tools show.
 type functionMap struct {
 	order     llvmorder.Unordered
 	functions []*Function
@@ -140,7 +139,6 @@ func (m *functionMap) get(f *Function) (known *Function, added bool) {
 	return m.functions[i], added
 }
 
-// find returns the function with the given key, or nil.
 func (m *functionMap) find(key uint64) *Function {
 	if i, ok := m.order.Find(key); ok {
 		return m.functions[i]
@@ -175,7 +173,6 @@ func (m *functionMap) slice() []*Function {
 	return slices.AppendSeq(make([]*Function, 0, m.order.Len()), m.all())
 }
 
-// mapOf returns a map of the functions, inserted in their order.
 func mapOf(functions []*Function) *functionMap {
 	m := new(functionMap)
 	for _, f := range functions {

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
-// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does
-// nothing.
+// ConvertOptions say what [Profile.Convert] does, in the order of the fields. The zero value does nothing.
 type ConvertOptions struct {
 	// Divisor divides all counts and rounds halves up; 0 counts as 1. Counts that become 0 stay in
 	// the profile. To merge with fractional weights, multiply the weights by a common denominator
@@ -22,9 +21,8 @@ type ConvertOptions struct {
 	// cold if their total is below the cold threshold of the summary (SampleContextTrimmer).
 	MergeCold  bool
 	ColdFrames int
-	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With
-	// MergeCold, it drops merged contexts that are still cold and that the profile does not have
-	// already.
+	// TrimCold drops cold contexts or, in a profile without contexts, cold functions. With MergeCold,
+	// it drops merged contexts that are still cold and that the profile does not have already.
 	TrimCold bool
 	// Flatten removes contexts and inlining (ProfileConverter::flattenProfile): it adds up the
 	// contexts of a function, and turns each inlined function into a separate function and a call
@@ -53,7 +51,6 @@ func (p *Profile) Convert(opt ConvertOptions) {
 	}
 }
 
-// trimCold merges and drops cold contexts.
 func (p *Profile) trimCold(opt ConvertOptions) {
 	threshold, _ := p.Summarize().Cutoffs.Cold()
 	m := p.toMap()
@@ -70,15 +67,13 @@ func (p *Profile) trimCold(opt ConvertOptions) {
 		m.remove(f.key())
 	}
 	for f := range merged.all() {
-		if opt.TrimCold && f.Total < threshold && m.find(f.key()) == nil {
-			continue
+		if !opt.TrimCold || f.Total >= threshold || m.find(f.key()) != nil {
+			m.addFunction(f)
 		}
-		m.addFunction(f)
 	}
 	p.setFunctions(m)
 }
 
-// flatten removes contexts and inlining.
 func (p *Profile) flatten() {
 	var flat functionMap
 	for _, f := range p.InMapOrder() {
@@ -99,7 +94,6 @@ func (p *Profile) flatten() {
 	p.setFunctions(&flat)
 }
 
-// divide divides all counts and rounds halves up.
 func (p *Profile) divide(by uint64) {
 	divide := func(n *uint64) { *n = saturate.Div(*n, by) }
 	divideAll := func(targets []Target) {
@@ -118,7 +112,7 @@ func (p *Profile) divide(by uint64) {
 				sortFew(g.Body[i].Targets, byCount) // rounding makes some counts equal
 			}
 			for i := range g.VTables {
-				divideAll(g.VTables[i].VTables)
+				divideAll(g.VTables[i].Targets)
 			}
 			return true
 		})
@@ -151,7 +145,6 @@ type contextNode struct {
 	function *Function               // nil if the profile has no such context
 }
 
-// nest replaces contexts by inlining.
 func (p *Profile) nest() {
 	m := p.toMap()
 	root := &contextNode{}
@@ -204,8 +197,7 @@ func (m *functionMap) nest(node *contextNode) {
 	}
 }
 
-// removeCall removes the calls of a function at a location, and the same number of samples there. It
-// returns that number.
+// removeCall removes the calls of a function at a location, and as many samples there. It returns that number.
 func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	i, found := slices.BinarySearchFunc(f.Body, at, func(s Sample, at Location) int { return s.compare(at) })
 	if !found {
@@ -223,8 +215,7 @@ func (f *Function) removeCall(at Location, name Name) (count uint64) {
 	return count
 }
 
-// encodeWithin encodes the profile into at most limit bytes. It drops the functions with the smallest
-// totals until they fit (DefaultFunctionPruningStrategy).
+// encodeWithin drops the functions with the smallest totals until the rest fits (DefaultFunctionPruningStrategy).
 func (p *Profile) encodeWithin(limit uint64, encode func(*Profile) ([]byte, error)) ([]byte, error) {
 	if len(p.Functions) == 0 { // as LLVM
 		return nil, flaw.Field("size").Got("no functions").Want("one and more").Because(llvmerr.SampleTooMuch)

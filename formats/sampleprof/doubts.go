@@ -8,14 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// doubts are errors about what a reader accepts but no known tool writes, in the order of the file:
-// the file may be damaged.
+// doubts are errors about what readers accept but no known tool writes, in the order of the file.
 type doubts struct {
 	kinds [numDoubts]int // how often each was found
 	list  []doubt
 }
 
-// A doubtKind says what is doubtful.
 type doubtKind int
 
 const (
@@ -33,8 +31,7 @@ type doubt struct {
 	err  error
 }
 
-// maxDisorder is how many times an order may be violated before the writer is taken for one that
-// does not sort: LLVM before release 5 sorted nothing.
+// maxDisorder bounds violations of an order, beyond which the writer, as LLVM before 5, does not sort.
 const maxDisorder = 2
 
 // add adds a doubt. It keeps at most maxDisorder of a kind.
@@ -54,17 +51,16 @@ func (d *doubts) errors() (errs []error) {
 	return errs
 }
 
-// addDoubt adds a doubt about the value read at an offset.
-func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, at int64, field string, got any, want string) {
+// addDoubt adds a doubt about a value that c has read.
+func (r *binaryReader) addDoubt(kind doubtKind, c *cursor.Cursor, problem flaw.Problem) {
 	if c.Err() == nil && !r.opt.Lenient {
-		r.doubts.add(kind, c.At(at).Field(field).Got(got).Want(want).Corrupt())
+		r.doubts.add(kind, problem.Corrupt())
 	}
 }
 
 // A functionOffset is the offset of a function in its section.
 type functionOffset struct{ subject, offset uint64 }
 
-// readOffsets reads the offsets of the functions in the next profile section.
 func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	n := c.Count(c.ULEB("number of functions"), 2, "number of functions")
 	r.offsets = make([]functionOffset, 0, n)
@@ -73,53 +69,36 @@ func (r *binaryReader) readOffsets(c *cursor.Cursor) {
 	}
 }
 
-// compareOffsets compares the recorded offsets of functions with the actual ones. Compilers find
-// functions by the recorded offsets.
+// compareOffsets compares the actual offsets of functions with the recorded ones, which compilers use.
 func (r *binaryReader) compareOffsets(c *cursor.Cursor) {
 	if r.offsets == nil {
 		return
 	}
 	slices.SortFunc(r.offsets, func(a, b functionOffset) int { return cmp.Compare(a.offset, b.offset) })
 	if !slices.Equal(r.offsets, r.starts) {
-		r.addDoubt(otherDoubt, c, -1, "function offsets", "other functions or offsets", "the functions and offsets in the section")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("function offsets").Got("other functions or offsets").Want("the functions and offsets in the section"))
 	}
 	r.offsets, r.starts = nil, nil
 }
 
-// compareSections checks that each byte of the file belongs to exactly one section, and that types
-// and flags are known.
+// compareSections checks that each byte belongs to exactly one section, and that types and flags are known.
 func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 	sections = slices.Clone(sections)
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size)) })
 	end := uint64(c.Offset())
 	for _, s := range sections {
 		if s.offset != end {
-			r.addDoubt(otherDoubt, c, -1, s.kind.String(), s.offset, "the end of the section before")
+			r.addDoubt(otherDoubt, c, c.At(-1).Field(s.kind.String()).Got(s.offset).Want("the end of the section before"))
 		}
-		if _, known := sectionNames[s.kind]; !known || s.flags&^s.knownFlags() != 0 {
-			r.addDoubt(otherDoubt, c, -1, "section", s.kind.String(), "a known type, and known flags")
+		_, known := sectionNames[s.kind]
+		if _, unknown := s.flagWords(); !known || unknown != 0 {
+			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Got(s.kind.String()).Want("a known type, and known flags"))
 		}
 		end = s.offset + s.size
 	}
 	if end != uint64(len(r.data)) {
-		r.addDoubt(otherDoubt, c, -1, "size of the file", len(r.data), "the end of the last section")
+		r.addDoubt(otherDoubt, c, c.At(-1).Field("size of the file").Got(len(r.data)).Want("the end of the last section"))
 	}
-}
-
-// knownFlags returns the flags that a section may have.
-func (s *section) knownFlags() uint64 {
-	const common = flagCompressed | flagFlat
-	switch s.kind {
-	case summarySection:
-		return common | flagPartial | flagContexts | flagFlowSensitive | flagPreInlined | flagVTables
-	case nameSection:
-		return common | flagMD5 | flagFixed | flagUnique
-	case offsetSection:
-		return common | flagOrdered
-	case metadataSection:
-		return common | flagProbes | flagAttributes
-	}
-	return common
 }
 
 // totals are the numbers of a summary that can be summed while functions are read.

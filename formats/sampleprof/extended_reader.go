@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -102,7 +101,6 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	}
 }
 
-// readAllMetadata reads a metadata section.
 func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
 	// Metadata refer to callsites, which can be found only if they are sorted.
 	r.tidy()
@@ -111,17 +109,16 @@ func (r *binaryReader) readAllMetadata(c *cursor.Cursor, flags uint64) {
 		name, context := r.subject(c)
 		f := r.known.find(keyOf(name, context))
 		if f == nil {
-			r.addDoubt(otherDoubt, c, c.Offset(), "function", name, "one that the profile has")
+			r.addDoubt(otherDoubt, c, c.At(c.Offset()).Field("function").Got(name).Want("one that the profile has"))
 		}
 		r.readMetadata(c, f, flags, 1)
 	}
 	if n != len(r.p.Functions) {
-		r.addDoubt(otherDoubt, c, c.Offset(), "number of functions", n, strconv.Itoa(len(r.p.Functions))+", as the profile has")
+		r.addDoubt(otherDoubt, c, c.At(c.Offset()).Field("number of functions").Got(n).Wantf("%d, as the profile has", len(r.p.Functions)))
 	}
 }
 
-// readMetadata reads the metadata of a function and of everything inlined into it. f is nil if the
-// profile lacks the function.
+// readMetadata reads the metadata of a function, nil if missing, and of everything inlined into it.
 func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64, depth int) {
 	if depth > maxDepth || c.Err() != nil || c.Len() == 0 { // the last may be cut short, as in LLVM
 		return
@@ -136,7 +133,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 		at := c.Offset()
 		f.Attributes = uint32(r.upTo(c, math.MaxUint32, "attributes"))
 		if f.Attributes > wasInlined|shouldBeInlined|duplicated {
-			r.addDoubt(otherDoubt, c, at, "attributes", f.Attributes, "known ones")
+			r.addDoubt(otherDoubt, c, c.At(at).Field("attributes").Got(f.Attributes).Want("known ones"))
 		}
 	}
 	if r.p.Kind.ContextSensitive {
@@ -148,8 +145,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 		at, name := r.location(c, math.MaxUint32), r.name(c)
 		callee := f.callee(at, name)
 		if callee == nil && c.Err() == nil && !r.opt.Lenient && f.Name != (Name{}) {
-			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).
-				Wantf("one that %s has", f.Name).Corrupt())
+			c.Fail(c.At(offset).Field("callsite").Gotf("%s at %s", name, at).Wantf("one that %s has", f.Name).Corrupt())
 		}
 		if callee == nil {
 			callee = &Function{Name: name}
@@ -159,8 +155,7 @@ func (r *binaryReader) readMetadata(c *cursor.Cursor, f *Function, flags uint64,
 	}
 }
 
-// readSymbols reads the list of all functions of the profiled program, with and without samples. The
-// list ends with the section.
+// readSymbols reads the list of all functions of the program, to the end of the section.
 func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	text := string(c.Bytes(uint64(c.Len()), "symbol list"))
 	text, ok := strings.CutSuffix(text, "\x00")
@@ -174,7 +169,7 @@ func (r *binaryReader) readSymbols(c *cursor.Cursor) {
 	symbols := strings.Split(text, "\x00")
 	for i := range symbols[1:] {
 		if symbols[i] >= symbols[i+1] {
-			r.addDoubt(symbolOrder, c, -1, "symbol", symbols[i+1], "symbols in order, each once")
+			r.addDoubt(symbolOrder, c, c.At(-1).Field("symbol").Got(symbols[i+1]).Want("symbols in order, each once"))
 		}
 	}
 	r.p.addSymbols(symbols...)

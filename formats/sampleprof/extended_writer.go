@@ -13,8 +13,7 @@ type extendedWriter struct {
 	opt *WriteOptions
 }
 
-// A content is a section to be written. Contents are in file order; index is the index in the section
-// table.
+// A content is a section to be written. Contents are in file order; index is the index in the section table.
 type content struct {
 	section
 	index int
@@ -22,12 +21,10 @@ type content struct {
 	later []int // functions after bytes, encoded again when written
 }
 
-// keptBytes bounds the encoded functions kept until they are written. Functions beyond it are encoded
-// twice: first for their offsets, then to be written.
+// keptBytes bounds the encoded functions kept until they are written; others are encoded again.
 const keptBytes = 32 << 20
 
-// writeExtended writes an extensible binary file. The header holds the offsets of all sections, so it
-// encodes everything before it writes anything.
+// writeExtended writes an extensible binary file. It encodes everything first, for the offsets in the header.
 func (p *packedProfile) writeExtended(out io.Writer, opt *WriteOptions) error {
 	w := &extendedWriter{binaryWriter: newBinaryWriter(p, opt.VTables), opt: opt}
 	contents := w.contents()
@@ -104,8 +101,7 @@ func (w *extendedWriter) summaryFlags() (flags uint64) {
 	return flags
 }
 
-// nameFlags returns the flags of the name table (SecNameTableFlags). GUIDs have a fixed length, so that
-// readers can find one by its index.
+// nameFlags returns SecNameTableFlags. GUIDs have a fixed length, so that readers find one by its index.
 func (w *extendedWriter) nameFlags() uint64 {
 	switch {
 	case w.opt.MD5:
@@ -136,8 +132,7 @@ func (w *extendedWriter) contextTable(index int) content {
 	return content{section: section{kind: contextSection}, index: index, bytes: whole(dst)}
 }
 
-// profiles returns the section with functions and the section with their offsets. In the table, offsets
-// come first, at the given index.
+// profiles returns the sections with functions and with their offsets, which come first, at index in the table.
 func (w *extendedWriter) profiles(functions []int, index int, flags uint64) (profiles, offsets content) {
 	at := make([]uint64, len(w.functions))
 	profiles = content{section: section{kind: profileSection, flags: flags}, index: index + 1}
@@ -196,8 +191,7 @@ func (w *extendedWriter) metadata(index int) content {
 	return c
 }
 
-// appendMetadata appends the metadata of a function and, without contexts, of everything inlined into
-// it (writeFuncMetadata).
+// appendMetadata appends the metadata of a function and, without contexts, of what it inlines (writeFuncMetadata).
 func (w *extendedWriter) appendMetadata(dst, body []byte, flags uint64) []byte {
 	u := unpacker{b: body}
 	u.skip()

@@ -77,14 +77,18 @@ func (p *Profile) fit(program *programFacts) *Fit {
 	f := &fitter{
 		profile: p, program: program, byID: make(map[uint64]*flatFunction), byLine: p.Kind.FlowDiscriminators,
 		fit: &Fit{
-			ProgramFunctions: program.count(),
-			Checksums:        program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
+			Checksums: program.probes && p.Kind.ProbeBased, Lines: program.lines && !p.Kind.ProbeBased,
 		},
+	}
+	for id, in := range program.functions {
+		if in.id == id { // not an alias
+			f.fit.ProgramFunctions++
+		}
 	}
 	for _, fn := range p.Functions {
 		f.collect(fn)
 	}
-	m := newMatcher(f)
+	m := matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
 	m.matchAll()
 	for _, fn := range p.Functions {
 		f.addStale(fn, nil)
@@ -96,23 +100,12 @@ func (p *Profile) fit(program *programFacts) *Fit {
 	return f.fit
 }
 
-func (p *programFacts) count() (n int) {
-	for id, f := range p.functions {
-		if f.id == id { // not an alias
-			n++
-		}
-	}
-	return n
-}
-
-// A fitter is the state of [Profile.Fit].
 type fitter struct {
 	profile *Profile
 	program *programFacts
 	fit     *Fit
 	byID    map[uint64]*flatFunction // functions of the profile, by id in the program
-	// byLine: discriminators are not compared. Flow-sensitive ones come from passes of the compiler, not
-	// from debug information.
+	// byLine: discriminators are not compared, because flow-sensitive ones are not from debug information.
 	byLine bool
 }
 
@@ -145,15 +138,11 @@ func (f *fitter) flatOf(n Name) *flatFunction {
 	flat := f.byID[id]
 	if flat == nil {
 		flat = &flatFunction{
-			id: id, in: f.program.functions[id],
+			id: id, in: f.program.functions[id], FunctionFit: FunctionFit{Name: n, Gone: f.program.functions[id] == nil},
 			locations: make(map[Location]bool), callees: make(map[Location]calleeList), sampled: make(map[Location]bool),
 		}
-		flat.Name = n
 		if n.isID() && flat.in != nil && flat.in.name != "" {
 			flat.Name = NameOf(flat.in.name)
-		}
-		if flat.in == nil {
-			flat.Gone = true
 		}
 		f.byID[id] = flat
 	}
@@ -189,8 +178,7 @@ func (f *fitter) collect(fn *Function) {
 	})
 }
 
-// negativeLine is set in the offsets of lines before the first line of the function. LLVM does not
-// match these.
+// negativeLine is set in the offsets of lines before the first line of the function. LLVM does not match these.
 const negativeLine = 0x8000
 
 // addCall records a call. Callees without samples count only if no callee at the location has any.
@@ -231,8 +219,7 @@ func (f *fitter) hasChanged(in *programFunction, fn *Function) bool {
 	return f.fit.Checksums && in != nil && len(in.hashes) > 0 && !slices.Contains(in.hashes, fn.Checksum)
 }
 
-// addStale sums up the samples that do not fit. If a function does not fit, the samples of everything
-// inlined into it are lost as well; cause is the outermost such function, or nil.
+// addStale sums up the samples that do not fit, because of fn or of cause, the outermost function that does not fit.
 func (f *fitter) addStale(fn *Function, cause *flatFunction) {
 	flat := f.flatOf(fn.Name)
 	changed := f.hasChanged(flat.in, fn)
@@ -257,8 +244,7 @@ func (f *fitter) addStale(fn *Function, cause *flatFunction) {
 	}
 }
 
-// addStaleness adds a function to the numbers about checksums
-// (SampleProfileMatcher::countMismatchedFuncSamples).
+// addStaleness adds a function to the numbers about checksums (countMismatchedFuncSamples).
 func (f *fitter) addStaleness(fn *Function) {
 	flat := f.flatOf(fn.Name)
 	in := flat.in
@@ -290,7 +276,6 @@ func (f *fitter) addStaleness(fn *Function) {
 	})
 }
 
-// finish completes and sorts the list of functions.
 func (f *fitter) finish() {
 	for flat := range maps.Values(f.byID) {
 		if f.fit.Lines && flat.in != nil && flat.in.startLine {

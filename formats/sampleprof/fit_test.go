@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -17,20 +16,16 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// source returns the path of a source in testdata.
 func source(t *testing.T, name string) []byte {
 	t.Helper()
-	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
-	return data
+	return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", name))
 }
 
 // compile compiles a source. It returns the program and the messages of the compiler.
 func compile(t *testing.T, clang, name string, source []byte, flags ...string) (program, said string) {
 	t.Helper()
 	dir := t.TempDir() // the compiler hashes the path of the source as given
-	if err := os.WriteFile(filepath.Join(dir, name), source, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(dir, name), source)
 	_, said, code := oracle.RunIn(t, dir, clang, append(flags, name, "-o", "program")...)
 	if code != 0 {
 		t.Fatalf("%s %q: %s", clang, flags, said)
@@ -38,18 +33,13 @@ func compile(t *testing.T, clang, name string, source []byte, flags ...string) (
 	return filepath.Join(dir, "program"), said
 }
 
-// fit compares a fixture with a program.
 func fit(t *testing.T, profile, program string) *Fit {
 	t.Helper()
 	f, err := symbolize.Open(program, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	known, err := readProgram(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mustRead(t, fixtures(t)[profile]).fit(known)
 }
 
@@ -94,7 +84,6 @@ var (
 	nameReport = regexp.MustCompile(`\((\d+)/\d+\) of functions' profile are matched`)
 )
 
-// numbers returns the numbers in the messages of the compiler.
 func numbers(t *testing.T, re *regexp.Regexp, said string) (all []uint64) {
 	t.Helper()
 	match := re.FindStringSubmatch(said)
@@ -130,14 +119,20 @@ func (f *Fit) condition(name string) FunctionFit {
 	return FunctionFit{}
 }
 
+func laterCalls(t *testing.T, clang string) []byte {
+	t.Helper()
+	later, stderr, code := oracle.Run(t, clang, "-E", "-P", "-DLATER", filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", "calls.c"))
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	return []byte(later)
+}
+
 // TestStaleness compares the fit with the numbers that clang prints for a later source.
 func TestStaleness(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22")
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
-	later, stderr, code := oracle.Run(t, clang, "-E", "-P", "-DLATER", filepath.Join(dir, "src", "calls.c"))
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	later := laterCalls(t, clang)
 	for _, c := range []struct {
 		profile string
 		flags   []string
@@ -145,11 +140,11 @@ func TestStaleness(t *testing.T) {
 		{"calls-probes.afdo", []string{"-O2", "-g1", "-fpseudo-probe-for-profiling"}},
 		{"calls.afdo", []string{"-O2", "-gline-tables-only", "-fdebug-info-for-profiling"}},
 	} {
-		_, said := compile(t, clang, "calls.c", []byte(later), append([]string{
+		_, said := compile(t, clang, "calls.c", later, append([]string{
 			"-fprofile-sample-use=" + filepath.Join(dir, c.profile),
 			"-mllvm", "-report-profile-staleness", "-mllvm", "-salvage-stale-profile", "-mllvm", "-salvage-unused-profile",
 		}, c.flags...)...)
-		program, _ := compile(t, clang, "calls.c", []byte(later), c.flags...)
+		program, _ := compile(t, clang, "calls.c", later, c.flags...)
 		f := fit(t, c.profile, program)
 		s := f.Staleness
 		if f.Checksums {
@@ -247,10 +242,7 @@ func TestDamagedProgram(t *testing.T) {
 	lines := mustRead(t, fixtures(t)["calls.afdo"])
 	for _, flag := range []string{"-fpseudo-probe-for-profiling", "-fdebug-info-for-profiling"} {
 		path, _ := compile(t, clang, "calls.c", source(t, "calls.c"), "-O2", "-g1", flag)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, path)
 		rnd := rand.New(rand.NewPCG(7, 8))
 		read := 0
 		for range 3000 / oracle.Step(10) {
@@ -284,11 +276,7 @@ func TestDamagedProgram(t *testing.T) {
 
 // TestStalenessOfReleases: programs of every release have the facts that Fit compares.
 func TestStalenessOfReleases(t *testing.T) {
-	clang22 := oracle.Tool(t, "clang-22")
-	later, stderr, code := oracle.Run(t, clang22, "-E", "-P", "-DLATER", filepath.Join(oracle.Root(t), "testdata", "sampleprof", "src", "calls.c"))
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	later := laterCalls(t, oracle.Tool(t, "clang-22"))
 	for _, release := range []int{14, 16, 19, 22} {
 		if release != 14 && release != 22 && !oracle.Everything() {
 			continue
@@ -298,7 +286,7 @@ func TestStalenessOfReleases(t *testing.T) {
 			"calls-probes.afdo": {"-O2", "-g1", "-fpseudo-probe-for-profiling"},
 			"calls.afdo":        {"-O2", "-gline-tables-only", "-fdebug-info-for-profiling"},
 		} {
-			program, _ := compile(t, clang, "calls.c", []byte(later), flags...)
+			program, _ := compile(t, clang, "calls.c", later, flags...)
 			f := fit(t, profile, program)
 			if fn := f.condition("process"); fn.NewName != "handle" || fn.Aligned != 5 {
 				t.Errorf("clang %d, %s: %+v", release, profile, fn)
@@ -308,7 +296,7 @@ func TestStalenessOfReleases(t *testing.T) {
 			}
 		}
 		// Without probes and debug information, Fit compares only names.
-		program, _ := compile(t, clang, "calls.c", []byte(later), "-O2")
+		program, _ := compile(t, clang, "calls.c", later, "-O2")
 		f := fit(t, "calls-probes.afdo", program)
 		if f.Checksums || f.Lines || !f.condition("process").Gone || f.condition("summarize").Changed || !f.condition("retire").Gone {
 			t.Errorf("clang %d: %+v", release, f)

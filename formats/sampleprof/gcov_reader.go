@@ -1,6 +1,8 @@
 package sampleprof
 
 import (
+	"strings"
+
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
@@ -21,12 +23,10 @@ const (
 
 	tagNames     = 0xaa000000
 	tagFunctions = 0xac000000
-	// targetKind is the kind of the indirect call targets of a position
-	// (HIST_TYPE_INDIR_CALL_TOPN).
+	// targetKind is the kind of the indirect call targets of a position (HIST_TYPE_INDIR_CALL_TOPN).
 	targetKind = 7
 )
 
-// gcovReader reads a gcov profile.
 type gcovReader struct {
 	builder
 	c     *cursor.Cursor
@@ -63,7 +63,6 @@ func readGCov(data []byte) (*Profile, error) {
 	return r.p, r.c.Err()
 }
 
-// tag reads the tag and the length of a section.
 func (r *gcovReader) tag(want uint32, section string) {
 	r.c.Section = section
 	at := r.c.Offset()
@@ -75,12 +74,7 @@ func (r *gcovReader) tag(want uint32, section string) {
 
 // text reads a string without its padding.
 func (r *gcovReader) text() string {
-	text := string(r.c.Bytes(4*uint64(r.c.U32("length of a name")), "name"))
-	for i := range text {
-		if text[i] == 0 {
-			return text[:i]
-		}
-	}
+	text, _, _ := strings.Cut(string(r.c.Bytes(4*uint64(r.c.U32("length of a name")), "name")), "\x00")
 	return text
 }
 
@@ -99,8 +93,7 @@ func (r *gcovReader) location() Location {
 	return Location{at >> 16, at & 0xffff}
 }
 
-// readFunction reads the last function of the stack, after its name. The others are its inline chain,
-// outermost first.
+// readFunction reads the last function of an inline chain, after its name, outermost function first.
 func (r *gcovReader) readFunction(stack []*Function) {
 	c, f := r.c, stack[len(stack)-1]
 	positions := c.Count(uint64(c.U32("number of positions")), 16, "number of positions")

@@ -1,5 +1,10 @@
 package sampleprof
 
+import (
+	"cmp"
+	"slices"
+)
+
 // The binary formats begin with a magic number as ULEB128: "SPROF42" and the number of the
 // format (SampleProfileFormat). All other numbers are ULEB128 unless they are called u64 or
 // u32, which are little-endian. A string ends with a zero byte.
@@ -54,69 +59,53 @@ const (
 	partialSection sectionType = 0x70726f66757365 // "profuse"
 )
 
-var sectionNames = map[sectionType]string{
-	summarySection: "summary", nameSection: "name table", symbolSection: "symbol list",
-	offsetSection: "function offsets", metadataSection: "function metadata",
-	contextSection: "context table", profileSection: "profiles", partialSection: "partial sum",
+// sectionNames are our names and LLVM's names of the known sections.
+var sectionNames = map[sectionType]struct{ name, llvm string }{
+	summarySection:  {"summary", "ProfileSummarySection"},
+	nameSection:     {"name table", "NameTableSection"},
+	symbolSection:   {"symbol list", "ProfileSymbolListSection"},
+	offsetSection:   {"function offsets", "FuncOffsetTableSection"},
+	metadataSection: {"function metadata", "FunctionMetadata"},
+	contextSection:  {"context table", "CSNameTableSection"},
+	profileSection:  {"profiles", "LBRProfileSection"},
+	partialSection:  {"partial sum", ""},
 }
 
-func (t sectionType) String() string {
-	if name, ok := sectionNames[t]; ok {
-		return name
-	}
-	return "section"
+func (t sectionType) String() string { return cmp.Or(sectionNames[t].name, "section") }
+
+// A sectionFlag is a flag and LLVM's word for it, "" if LLVM does not print it.
+type sectionFlag struct {
+	bit  uint64
+	word string
 }
 
-// llvmName returns the name that LLVM prints.
-func (t sectionType) llvmName() string {
-	switch t {
-	case summarySection:
-		return "ProfileSummarySection"
-	case nameSection:
-		return "NameTableSection"
-	case symbolSection:
-		return "ProfileSymbolListSection"
-	case offsetSection:
-		return "FuncOffsetTableSection"
-	case metadataSection:
-		return "FunctionMetadata"
-	case contextSection:
-		return "CSNameTableSection"
-	case profileSection:
-		return "LBRProfileSection"
-	}
-	return "UnknownSection"
+var commonFlags = []sectionFlag{{flagCompressed, "compressed"}, {flagFlat, "flat"}}
+
+// sectionFlags are the known flags besides commonFlags.
+var sectionFlags = map[sectionType][]sectionFlag{
+	summarySection: {
+		{flagPartial, "partial"},
+		{flagContexts, "context"},
+		{flagPreInlined, "preInlined"},
+		{flagFlowSensitive, "fs-discriminator"},
+		{flagVTables, ""},
+	},
+	nameSection:     {{flagFixed, "fixlenmd5"}, {flagMD5, "md5"}, {flagUnique, "uniq"}},
+	offsetSection:   {{flagOrdered, "ordered"}},
+	metadataSection: {{flagProbes, "probe"}, {flagAttributes, "attr"}},
 }
 
-// flagWords returns LLVM's words for the flags that are set.
-func (s *section) flagWords() (words []string) {
-	type flag struct {
-		bit  uint64
-		word string
-	}
-	flags := []flag{{flagCompressed, "compressed"}, {flagFlat, "flat"}}
-	switch s.kind {
-	case nameSection:
-		if s.flags&flagFixed != 0 {
-			flags = append(flags, flag{flagFixed, "fixlenmd5"})
-		} else {
-			flags = append(flags, flag{flagMD5, "md5"})
-		}
-		flags = append(flags, flag{flagUnique, "uniq"})
-	case summarySection:
-		flags = append(flags, flag{flagPartial, "partial"}, flag{flagContexts, "context"},
-			flag{flagPreInlined, "preInlined"}, flag{flagFlowSensitive, "fs-discriminator"})
-	case offsetSection:
-		flags = append(flags, flag{flagOrdered, "ordered"})
-	case metadataSection:
-		flags = append(flags, flag{flagProbes, "probe"}, flag{flagAttributes, "attr"})
-	}
-	for _, f := range flags {
-		if s.flags&f.bit != 0 {
+// flagWords returns LLVM's words for the flags that are set, and the flags that are not known.
+func (s *section) flagWords() (words []string, unknown uint64) {
+	unknown = s.flags
+	for _, f := range slices.Concat(commonFlags, sectionFlags[s.kind]) {
+		printed := f.word != "" && !(f.word == "md5" && slices.Contains(words, "fixlenmd5"))
+		if s.flags&f.bit != 0 && printed {
 			words = append(words, f.word)
 		}
+		unknown &^= f.bit
 	}
-	return words
+	return words, unknown
 }
 
 // Flags of sections. The low half means the same in all sections.
@@ -140,8 +129,7 @@ const (
 	flagAttributes uint64 = 1 << 33
 )
 
-// uniqueSuffix begins the suffix with which clang makes the names of internal functions unique
-// (-funique-internal-linkage-names).
+// uniqueSuffix begins the suffix of internal functions with clang -funique-internal-linkage-names.
 const uniqueSuffix = ".__uniq."
 
 // A section is an entry of the section table.

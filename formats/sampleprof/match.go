@@ -20,8 +20,7 @@ const (
 // maxPairs for the compared pairs of functions. A program with 100,000 functions takes a tenth.
 const maxCells, maxAllCells, maxPairs = 1 << 22, 1 << 27, 1 << 20
 
-// A matcher finds functions of the profile that the program has under other names, and aligns their
-// calls (SampleProfileMatcher).
+// A matcher finds renamed functions and aligns the calls of functions (SampleProfileMatcher).
 type matcher struct {
 	*fitter
 	taken   map[*programFunction]*flatFunction // new functions that are renamed old ones
@@ -36,12 +35,7 @@ type call struct {
 	callees calleeList
 }
 
-func newMatcher(f *fitter) *matcher {
-	return &matcher{fitter: f, taken: make(map[*programFunction]*flatFunction), similar: make(map[[2]uint64]bool)}
-}
-
-// matchAll aligns the calls of all functions that profile and program share, and then of the renamed
-// functions that it finds on the way.
+// matchAll aligns the calls of all common functions, and then of the renamed functions found on the way.
 func (m *matcher) matchAll() {
 	m.matchNames()
 	for _, id := range slices.Sorted(maps.Keys(m.byID)) {
@@ -56,8 +50,7 @@ func (m *matcher) matchAll() {
 	}
 }
 
-// isNew reports whether a function of the program is missing in the profile, its symbol list
-// included, and is not yet matched.
+// isNew reports whether a function of the program is neither in the profile or its symbol list nor matched.
 func (m *matcher) isNew(in *programFunction) bool {
 	if in == nil || in.name == "" || m.taken[in] != nil || m.byID[in.id] != nil {
 		return false
@@ -122,8 +115,7 @@ func fullName(name string) string {
 	return ""
 }
 
-// matchCalls aligns the calls of a function in the profile with its calls in the program, and records
-// the callees that have another name there.
+// matchCalls aligns the calls of a function, and records the callees that have another name in the program.
 func (m *matcher) matchCalls(flat *flatFunction) {
 	in := flat.in
 	if in == nil {

@@ -170,7 +170,6 @@ func (m *Merger) warnOfDoubts(name string, p *Profile, totals *totals) {
 	}
 }
 
-// An input is a profile to be added.
 type input struct {
 	name      string
 	profile   *Profile
@@ -229,7 +228,6 @@ func (m *Merger) addFunctions(in *input) (added Added, err error) {
 	return added, nil
 }
 
-// renamed returns a copy of the function with its names replaced.
 func (f *Function) renamed(rename func(string) string) *Function {
 	name := func(n Name) Name {
 		if n.isID() {

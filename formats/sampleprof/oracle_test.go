@@ -2,7 +2,6 @@ package sampleprof
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,16 +10,13 @@ import (
 
 func TestMain(m *testing.M) { oracle.Main(m) }
 
-// TestAgainstLLVM compares the bytes of conversions, and of merges of three files, with llvm-profdata 22,
-// for real profiles and random profiles of all kinds.
+// TestAgainstLLVM compares conversions and merges of real and random profiles with llvm-profdata 22.
 func TestAgainstLLVM(t *testing.T) {
 	llvm := oracle.LLVM(t, 22)
 	dir := t.TempDir()
 	var sets [][]string
 	put := func(name string, data []byte) string {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, filepath.Join(dir, name), data)
 		return name
 	}
 	for name, data := range fixtures(t) {
@@ -66,10 +62,7 @@ func TestAgainstLLVM(t *testing.T) {
 		for _, set := range sets {
 			m := NewMerger(MergeOptions{LLVMCompat: true})
 			for _, name := range set {
-				data, err := os.ReadFile(filepath.Join(dir, name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := oracle.ReadFile(t, filepath.Join(dir, name))
 				if _, err := m.AddProfile(name, mustRead(t, data), 1); err != nil {
 					t.Fatal(err)
 				}

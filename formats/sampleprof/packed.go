@@ -29,10 +29,8 @@ const (
 	sizeBytes = 4 // of the size of a callsite's body
 )
 
-// emptyBody is the body of a function without samples.
 var emptyBody = []byte{0, 0, 0, 0, 0, 0}
 
-// A packedFunction is a function with a packed body.
 type packedFunction struct {
 	name    uint32 // number in the name table
 	context []Frame
@@ -48,7 +46,6 @@ func (f *packedFunction) checksum() uint64 {
 	return u.num()
 }
 
-// inlines reports whether the function has callsites.
 func (f *packedFunction) inlines() bool {
 	u := unpacker{b: f.body}
 	u.skip()
@@ -58,19 +55,16 @@ func (f *packedFunction) inlines() bool {
 	return u.location().ok
 }
 
-// A packedTarget is an element of a list.
 type packedTarget struct{ name, count uint64 }
 
 func (t packedTarget) compare(o packedTarget) int { return cmp.Compare(t.name, o.name) }
 
-// A packedLocation is a location in a body.
 type packedLocation struct {
 	word   uint64 // see Location.word
 	listed bool   // a list follows
 	ok     bool   // false at the end of the locations
 }
 
-// A packedCall is a callsite in a body.
 type packedCall struct {
 	packedLocation
 	name, checksum uint64
@@ -161,7 +155,6 @@ func (u *unpacker) longNum() uint64 {
 	}
 }
 
-// skip skips a number.
 func (u *unpacker) skip() {
 	for u.b[u.i] >= 0x80 {
 		u.i++
@@ -169,8 +162,7 @@ func (u *unpacker) skip() {
 	u.i++
 }
 
-// location reads a location. It reads numbers of one and two bytes without branches, because processors
-// cannot predict how long the numbers are.
+// location reads a location, numbers of one and two bytes without branches, which processors cannot predict.
 func (u *unpacker) location() (p packedLocation) {
 	b := u.b[u.i:]
 	if b[0] == 0 {
@@ -234,7 +226,6 @@ func (u *unpacker) call() (c packedCall) {
 	return c
 }
 
-// A packer packs functions.
 type packer struct {
 	*nameTable
 	list   []packedTarget
@@ -259,7 +250,6 @@ func (p *packer) function(dst []byte, f *Function) packedFunction {
 	return packedFunction{name, f.Context, f.Head, p.pack(dst, f)}
 }
 
-// pack appends the body of a function.
 func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = cursor.AppendULEB(dst, f.Total)
 	checksum := f.Checksum
@@ -291,7 +281,7 @@ func (p *packer) pack(dst []byte, f *Function) []byte {
 	dst = appendEnd(dst)
 	for i := range f.VTables {
 		v := &f.VTables[i]
-		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.VTables) > 0), v.VTables)
+		dst = p.targets(appendPackedLocation(dst, v.word(), len(v.Targets) > 0), v.Targets)
 	}
 	return appendEnd(dst)
 }
@@ -305,7 +295,6 @@ func (p *packer) targets(dst []byte, targets []Target) []byte {
 	return appendList(dst, p.list)
 }
 
-// sortList sorts a list by name number.
 func sortList(list []packedTarget) { sortFew(list, packedTarget.compare) }
 
 // sortFew sorts a list. It is fast for the usual one or two elements.
@@ -377,7 +366,7 @@ func (e *expander) expand(f *Function, body []byte) {
 		e.calls = e.calls[:first]
 	}
 	for p := u.location(); p.ok; p = u.location() {
-		f.VTables = append(f.VTables, VTableUses{locationOf(p.word), e.expandList(&u, p)})
+		f.VTables = append(f.VTables, Sample{Location: locationOf(p.word), Targets: e.expandList(&u, p)})
 	}
 }
 
@@ -393,14 +382,13 @@ func (e *expander) expandList(u *unpacker, p packedLocation) []Target {
 	return targets
 }
 
-// resolve replaces numbers by names.
 func (e *expander) resolve(f *Function) {
 	f.Name = e.names[f.Name.ID]
 	for i := range f.Body {
 		e.resolveList(f.Body[i].Targets)
 	}
 	for i := range f.VTables {
-		e.resolveList(f.VTables[i].VTables)
+		e.resolveList(f.VTables[i].Targets)
 	}
 	for i := range f.Callsites {
 		e.resolve(f.Callsites[i].Callee)
@@ -420,7 +408,7 @@ func (e *expander) sort(f *Function) {
 		e.sortTargets(f.Body[i].Targets, byCount)
 	}
 	for i := range f.VTables {
-		e.sortTargets(f.VTables[i].VTables, byName)
+		e.sortTargets(f.VTables[i].Targets, byName)
 	}
 	for i := range f.Callsites {
 		e.sort(f.Callsites[i].Callee)

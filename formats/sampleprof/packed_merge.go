@@ -42,15 +42,13 @@ func (m *bodyMerger) merge(dst, a, b []byte, fresh bool) (sum []byte, ok bool) {
 	return m.mergeLists(dst, &x, &y, false), true
 }
 
-// addCount adds weight·count to sum.
 func (m *bodyMerger) addCount(sum *uint64, count uint64) {
 	if addCount(sum, count, m.weight) {
 		m.result |= overflowed
 	}
 }
 
-// mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs of locations
-// that only a has.
+// mergeLists adds up samples or, without counts, uses of virtual tables. It copies runs that only a has.
 func (m *bodyMerger) mergeLists(dst []byte, a, b *unpacker, counts bool) []byte {
 	pass := func(p packedLocation) {
 		if counts {

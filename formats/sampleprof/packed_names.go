@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// A nameTable numbers names.
 type nameTable struct {
 	names []Name
 	// inOrder is the length of the longest known beginning of names that is sorted by [Name.compare].
@@ -55,8 +54,7 @@ func (t *nameTable) number(n Name) uint32 {
 	return i
 }
 
-// numbersOf returns the numbers of names. It adds new names and may retain the slice. inOrder says
-// that the names are sorted, each once.
+// numbersOf returns the numbers of names, which it may retain; inOrder says that they are sorted, each once.
 func (t *nameTable) numbersOf(names []Name, inOrder bool) []uint32 {
 	numbers := make([]uint32, len(names))
 	if len(t.names) == 0 && inOrder {
@@ -175,10 +173,8 @@ func (t *nameTable) truncate(n, named int) {
 	t.names, t.slots, t.inOrder = t.names[:n], nil, min(t.inOrder, n)
 }
 
-// label returns the [Function.Label] of a packed function.
 func (t *nameTable) label(f *packedFunction) string {
 	return (&Function{Name: t.names[f.name], Context: f.context}).Label()
 }
 
-// key returns the [Function.key] of a packed function.
 func (t *nameTable) key(f *packedFunction) uint64 { return keyOf(t.names[f.name], f.context) }

@@ -52,8 +52,7 @@ type span struct {
 	begin, end int
 }
 
-// readPlain reads a plain file: p has everything but the functions, which are in f. p is nil if the
-// file is not plain.
+// readPlain reads a plain file: p has everything but the functions, f has these. p is nil for other files.
 func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte) (p *Profile, f *filePacker) {
 	format, _ := Detect(data)
 	if format != FormatExtended && format != FormatBinary {
@@ -76,15 +75,13 @@ func readPlain(data []byte, opt *ReaderOptions, table *nameTable, memory []byte)
 	return p, r.packer
 }
 
-// setNames sets the name table of the functions that follow. inOrder says that the names are sorted,
-// each once.
+// setNames sets the name table of the functions that follow. inOrder says that the names are sorted, each once.
 func (p *filePacker) setNames(names []Name, used []bool, inOrder bool) {
 	p.numbers, p.used = p.table.numbersOf(names, inOrder), used
 	p.seen = append(p.seen, make([]bool, len(p.table.names)-len(p.seen))...)
 }
 
-// readFunctions reads functions to the end of the section. With compare, it returns their offsets.
-// expected is their number according to the summary, for the capacity only.
+// readFunctions reads functions to the end of the section, about expected. With compare, it returns their offsets.
 func (p *filePacker) readFunctions(c *cursor.Cursor, expected uint64, compare bool) (starts []functionOffset) {
 	const least = 6 // bytes of a function
 	p.section, p.pos = c.Rest(), 0
@@ -227,8 +224,7 @@ func (p *filePacker) body(depth int) (total uint64) {
 	return total
 }
 
-// targets reads n targets and appends them to out. Files sort them by descending count, bodies by name
-// number.
+// targets reads n targets and appends them to out. Files sort them by descending count, bodies by name number.
 func (p *filePacker) targets(out []byte, n uint64) []byte {
 	p.list = p.list[:0]
 	known, last := uint64(0), uint64(0)
@@ -247,8 +243,7 @@ func (p *filePacker) targets(out []byte, n uint64) []byte {
 	return appendList(out, p.list)
 }
 
-// callsites reads callsites and appends them to p.out. At one location, files sort them by name, bodies
-// by name number.
+// callsites appends callsites to p.out, at one location sorted by name number; files sort them by name.
 func (p *filePacker) callsites(depth int) {
 	first := len(p.calls)
 	sorted := true
@@ -283,7 +278,6 @@ func (p *filePacker) callsites(depth int) {
 	}
 }
 
-// compare orders callsites by location, then by name number.
 func (c span) compare(o span) int {
 	return cmp.Or(cmp.Compare(c.word, o.word), cmp.Compare(c.name, o.name))
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and
-// checksum.
+// packedSums are the sums of functions: one sum for each key or, with ofBuild, for each key and checksum.
 type packedSums struct {
 	packer
 	bodyMerger
@@ -59,8 +58,7 @@ func (s *packedSums) get(f *packedFunction) (i uint32, added bool) {
 	return i - 1, true
 }
 
-// addFunction adds weight·f to the sum at an index. fresh says that the sum is empty. If adopts is set, the
-// sum may retain the body of f.
+// addFunction adds weight·f to a sum, which is empty if fresh is set. With adopts, it may retain the body of f.
 func (s *packedSums) addFunction(i uint32, f *packedFunction, weight uint64, fresh bool) result {
 	to := &s.functions[i]
 	if fresh && weight == 1 && s.adopts {

@@ -29,9 +29,7 @@ func sumOf(t testing.TB, opt MergeOptions, files [][]byte, add adding) *Merged {
 	t.Helper()
 	m := NewMerger(opt)
 	for i, data := range files {
-		if err := add(m, data, uint64(i%2+1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, add(m, data, uint64(i%2+1)))
 	}
 	return m.Finish()
 }
@@ -81,8 +79,7 @@ func TestAddFile(t *testing.T) {
 	}
 }
 
-// TestManyBatches: the order of LLVM's map does not depend on when it is filled, nor on whether files
-// have names or their GUIDs.
+// TestManyBatches: the order of LLVM's map depends neither on when it is filled nor on GUIDs in place of names.
 func TestManyBatches(t *testing.T) {
 	var files [][]byte
 	for i := range uint64(6 * maxBatched) {
@@ -138,17 +135,16 @@ func (f *Function) clone() *Function {
 	for _, s := range f.Body {
 		c.Body = append(c.Body, Sample{s.Location, s.Count, targets(s.Targets)})
 	}
+	for _, s := range f.VTables {
+		c.VTables = append(c.VTables, Sample{Location: s.Location, Targets: targets(s.Targets)})
+	}
 	for _, s := range f.Callsites {
 		c.Callsites = append(c.Callsites, Callsite{s.Location, s.Callee.clone()})
-	}
-	for _, v := range f.VTables {
-		c.VTables = append(c.VTables, VTableUses{v.Location, targets(v.VTables)})
 	}
 	return &c
 }
 
-// FuzzAddFile: AddFile, ReadSorted and Read give the same functions, or all refuse the file. Merging a
-// partial sum gives the sum.
+// FuzzAddFile: AddFile, ReadSorted and Read agree, and merging a partial sum gives the sum.
 func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/cursor"
 )
 
-// A partialExtra is the content of a partialSection: the part of a partial sum that compilers ignore
-// but later merges need.
+// A partialExtra is the content of a partialSection, which later merges need and compilers ignore.
 type partialExtra struct {
 	names  []string
 	builds []*Profile // functions with other checksums than in the profile
@@ -27,7 +26,6 @@ func (e *partialExtra) addTo(m *Merger, added *Added, name string, weight uint64
 	}
 }
 
-// readPartial reads a partialSection.
 func (r *binaryReader) readPartial(c *cursor.Cursor) {
 	if r.opt.Lenient { // LLVM skips it
 		c.Skip(uint64(c.Len()), "section")
@@ -99,7 +97,6 @@ func (r *Merged) completePartial(opt *WriteOptions) error {
 	return nil
 }
 
-// lostNames returns the texts of names that Write would lose.
 func (r *Merged) lostNames() (names []string) {
 	p := r.writable()
 	opt := WriteOptions{Lossless: true}

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// partInputs returns profiles of two builds: functions, inlined ones as well, have two checksums. Some
-// files have GUIDs instead of names.
+// partInputs returns profiles of two builds with different checksums, some with GUIDs instead of names.
 func partInputs(t *testing.T, kind Kind, seed uint64) (files [][]byte) {
 	for i := range uint64(6) {
 		text := randomText(100*seed+i%4, 10, kind, true)
@@ -118,9 +117,7 @@ func TestPartialErrors(t *testing.T) {
 	const byLine, byProbe = "f:1:1\n 1: 1\n", "f:1:1\n 1: 1\n !CFGChecksum: 7\n"
 	write := func(text string, opt WriteOptions) []byte {
 		var b bytes.Buffer
-		if err := mustRead(t, []byte(text)).pack().writeExtended(&b, &opt); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustRead(t, []byte(text)).pack().writeExtended(&b, &opt))
 		return b.Bytes()
 	}
 	profiles := func(list ...[]byte) []byte {

@@ -111,20 +111,16 @@ func (n Name) byID(o Name) int {
 	return strings.Compare(n.Text, o.Text)
 }
 
-// A Location is a source line, counted from the first line of the function, and the
-// discriminator of the code on that line. In probe-based profiles, Line is the number of a
-// probe.
+// A Location is a source line, counted from the first line of the function, and the discriminator of
+// the code on that line. In probe-based profiles, Line is the number of a probe.
 type Location struct{ Line, Discriminator uint32 }
 
-// compare orders locations by line, then by discriminator.
 func (l Location) compare(o Location) int { return cmp.Compare(l.word(), o.word()) }
 
 func (l Location) word() uint64 { return uint64(l.Line)<<32 | uint64(l.Discriminator) }
 
 // String returns "LINE", or "LINE.DISCRIMINATOR" if there is one, as text profiles do.
-func (l Location) String() string {
-	return string(appendLocation(nil, l))
-}
+func (l Location) String() string { return string(appendLocation(nil, l)) }
 
 // A Frame is a function in a calling context and the location of its call to the next frame.
 type Frame struct {
@@ -148,14 +144,15 @@ type Function struct {
 	Total   uint64 // samples of the function and of everything inlined into it
 	Head    uint64 // samples of the function's entry; 0 if inlined
 
-	Body      []Sample     // sorted by location, each location once
-	Callsites []Callsite   // inlined functions, sorted by location, then by name
-	VTables   []VTableUses // sorted by location, each location once
+	Body      []Sample   // sorted by location, each location once
+	Callsites []Callsite // inlined functions, sorted by location, then by name
+	// VTables has the virtual tables of the objects whose methods were called, in place of targets, and
+	// no counts. It is sorted by location, each location once.
+	VTables []Sample
 
 	Checksum uint64 // of the control flow graph; 0 unless probe-based
-	// Attributes are bits that say how the producer treated the function in its context: 1 the
-	// program had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has
-	// its samples.
+	// Attributes are bits that say how the producer treated the function in its context: 1 the program
+	// had it inlined, 2 the pre-inliner wants it inlined, 4 a base profile also has its samples.
 	Attributes uint32
 }
 
@@ -163,7 +160,7 @@ type Function struct {
 type Sample struct {
 	Location
 	Count   uint64
-	Targets []Target // functions called there, each once, by descending count, then by name
+	Targets []Target // functions called there, each once, by descending count, then by name; virtual tables by name
 }
 
 // A Target is a called function or a used virtual table, and how often.
@@ -178,14 +175,7 @@ type Callsite struct {
 	Callee *Function
 }
 
-// VTableUses are the virtual tables of the objects whose methods were called at a location.
-type VTableUses struct {
-	Location
-	VTables []Target // sorted by name, each name once
-}
-
-// key returns the number that identifies a function in LLVM's maps: the GUID of its name, or
-// the hash of its context. LLVM takes two functions with one key for the same function.
+// key returns the GUID of the name or the hash of the context, which identify a function in LLVM's maps.
 func (f *Function) key() uint64 { return keyOf(f.Name, f.Context) }
 
 func keyOf(name Name, context []Frame) uint64 {
@@ -232,12 +222,7 @@ func appendLocation(dst []byte, l Location) []byte {
 	return dst
 }
 
-// compareContexts orders functions without a context, by name, before functions with a
-// context, by frame.
-func compareContexts(a, b *Function) int {
-	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
-}
-
+// compareSubjects orders functions without a context, by name, before functions with a context, by frame.
 func compareSubjects(a Name, in []Frame, b Name, of []Frame) int {
 	if in == nil || of == nil {
 		if in == nil && of == nil {
@@ -258,10 +243,9 @@ func inFileOrder(a, b *Function) int {
 	if a.Total != b.Total {
 		return cmp.Compare(b.Total, a.Total)
 	}
-	return compareContexts(a, b)
+	return compareSubjects(a.Name, a.Context, b.Name, b.Context)
 }
 
-// sorted returns the functions in file order.
 func (p *Profile) sorted() []*Function {
 	if slices.IsSortedFunc(p.Functions, inFileOrder) {
 		return p.Functions
@@ -293,15 +277,13 @@ func (p *Profile) toMap() *functionMap {
 	return p.known
 }
 
-// setFunctions sets p.Functions, in file order.
 func (p *Profile) setFunctions(m *functionMap) {
 	p.known = m
 	p.Functions = m.slice()
 	slices.SortFunc(p.Functions, inFileOrder)
 }
 
-// walk calls fn for the function and everything inlined into it, outer functions first. If fn
-// returns false, walk skips what is inlined into that function.
+// walk calls fn for the function and, if it returns true, for what is inlined into it, outer functions first.
 func (f *Function) walk(fn func(*Function) bool) {
 	if !fn(f) {
 		return
@@ -322,7 +304,6 @@ func (f *Function) maxCount() (most uint64) {
 	return most
 }
 
-// addSymbols adds names to p.Symbols and keeps it sorted.
 func (p *Profile) addSymbols(names ...string) {
 	if len(names) > 0 {
 		p.Symbols = append(p.Symbols, names...)
@@ -356,8 +337,7 @@ func (f *Function) EntryCount() uint64 {
 	return count
 }
 
-// Summary describes the distribution of the counts. Compilers use it to decide what is hot and
-// what is cold.
+// Summary describes the distribution of the counts. Compilers use it to decide what is hot and what is cold.
 type Summary struct {
 	Total        uint64 // sum of all body counts, modulo 2^64 as in LLVM
 	MaxCount     uint64

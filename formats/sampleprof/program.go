@@ -41,15 +41,13 @@ const unknownCallee = 0
 // maxCallees bounds the callees kept for one location. Lines rarely have more calls.
 const maxCallees = 16
 
-// add adds a callee, once.
 func (l *calleeList) add(callee uint64) {
 	if len(*l) < maxCallees && !slices.Contains(*l, callee) {
 		*l = append(*l, callee)
 	}
 }
 
-// readProgram reads the symbols, the pseudo probes and the debug information of a program. If the
-// debug information is damaged, it returns both facts and an error.
+// readProgram reads the facts of a program, returned together with an error if the debug information is damaged.
 func readProgram(f *symbolize.File) (*programFacts, error) {
 	r := programReader{
 		programFacts: &programFacts{functions: make(map[uint64]*programFunction)}, file: f,
@@ -68,7 +66,6 @@ func readProgram(f *symbolize.File) (*programFacts, error) {
 	return r.programFacts, err
 }
 
-// A programReader is the state of [readProgram].
 type programReader struct {
 	*programFacts
 	file   *symbolize.File
@@ -99,7 +96,6 @@ func (r *programReader) ofID(id uint64) *programFunction {
 	return f
 }
 
-// readSymbols reads the code and the names of functions.
 func (r *programReader) readSymbols() error {
 	if err := r.code.read(r.file); err != nil {
 		return err
@@ -133,7 +129,6 @@ func (r *programReader) section(name string) ([]byte, error) {
 	return s.Data()
 }
 
-// readDescs reads the descriptions of probes.
 func (r *programReader) readDescs() error {
 	data, err := r.section(pseudoprobe.DescSection)
 	if err != nil {
@@ -153,7 +148,6 @@ func (r *programReader) readDescs() error {
 	return nil
 }
 
-// readProbes reads the probes that are left in the code.
 func (r *programReader) readProbes() error {
 	data, err := r.section(pseudoprobe.ProbeSection)
 	if err != nil {
@@ -191,7 +185,6 @@ func (r *programReader) readProbes() error {
 	return nil
 }
 
-// addCall records a call.
 func (f *programFunction) addCall(at Location, callee uint64) {
 	if f.callees == nil {
 		f.callees = make(map[Location]calleeList)
@@ -204,8 +197,7 @@ func (f *programFunction) addCall(at Location, callee uint64) {
 // linesAtATime bounds the addresses looked up in one batch, and so the memory.
 const linesAtATime = 1 << 20
 
-// readLines reads the lines of functions and the calls on them. It does nothing if the program has
-// probes, because the profiles of such programs have no lines.
+// readLines reads the lines of functions and the calls on them, unless the program, and so its profile, has probes.
 func (r *programReader) readLines() error {
 	if r.probes {
 		return nil
@@ -237,8 +229,7 @@ func (r *programReader) readLines() error {
 	return err
 }
 
-// addFrames records the facts of one address: the line of each frame, the calls that were inlined, and
-// the callees of the instruction there.
+// addFrames records lines and inlined calls of one address, and the callees of the instruction there.
 func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 	for i := range frames {
 		frame := &frames[i]
@@ -266,8 +257,7 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 	}
 }
 
-// baseDiscriminator returns the part of a discriminator that profiles hold: a prefix-encoded number of
-// up to 12 bits (DILocation::getBaseDiscriminatorFromDiscriminator).
+// baseDiscriminator returns the part of a discriminator that profiles hold (getBaseDiscriminatorFromDiscriminator).
 func baseDiscriminator(d uint32) uint32 {
 	switch {
 	case d&1 != 0:
@@ -278,8 +268,7 @@ func baseDiscriminator(d uint32) uint32 {
 	return d >> 1 & 0x1f
 }
 
-// alias adds functions with a uniqueSuffix under their names without it, for profiles of programs that
-// were compiled without unique names.
+// alias adds functions with a uniqueSuffix without it, for profiles of programs compiled without unique names.
 func (r *programReader) alias() {
 	byName := slices.SortedFunc(maps.Values(r.functions), func(a, b *programFunction) int { return strings.Compare(a.name, b.name) })
 	for _, f := range byName {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// code is the machine code of a program.
 type code struct {
 	arch     string
 	sections []codeSection       // by address
@@ -17,13 +17,11 @@ type code struct {
 	sorted   []uint64            // keys of starts
 }
 
-// A codeSection is a section of machine code.
 type codeSection struct {
 	addr uint64
 	data []byte
 }
 
-// end returns the first address after the section.
 func (s *codeSection) end() uint64 { return s.addr + uint64(len(s.data)) }
 
 // read reads the sections in executable segments.
@@ -58,7 +56,6 @@ func (c *code) sectionAt(addr uint64) *codeSection {
 	return &c.sections[i]
 }
 
-// has reports whether there is code at an address.
 func (c *code) has(addr uint64) bool { return c.sectionAt(addr) != nil }
 
 // addStart records that a function begins at an address. Functions with identical code may share one.
@@ -70,10 +67,7 @@ func (c *code) addStart(addr, function uint64) {
 
 // sort prepares within, after all calls of addStart.
 func (c *code) sort() {
-	for addr := range c.starts {
-		c.sorted = append(c.sorted, addr)
-	}
-	slices.Sort(c.sorted)
+	c.sorted = slices.Sorted(maps.Keys(c.starts))
 }
 
 // within reports whether an address belongs to the function that begins at start.
@@ -85,8 +79,7 @@ func (c *code) within(addr, start uint64) bool {
 	return i >= 0 && c.sorted[i] == start
 }
 
-// calleesAt returns the functions at the target of the direct call or jump at an address; nil for other
-// instructions, other targets and unknown architectures.
+// calleesAt returns the functions at the target of a direct call or jump; nil for other instructions and targets.
 func (c *code) calleesAt(addr uint64) []uint64 {
 	s := c.sectionAt(addr)
 	if s == nil {

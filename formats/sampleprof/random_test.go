@@ -105,9 +105,7 @@ var kinds = []Kind{
 func mustRead(t testing.TB, data []byte) *Profile {
 	t.Helper()
 	p, err := Read("", data, ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -117,8 +115,13 @@ func mustWrite(t testing.TB, p interface {
 ) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b, opt); err != nil {
+	must(t, p.Write(&b, opt))
+	return b.Bytes()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
 }

@@ -2,6 +2,7 @@ package sampleprof
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -29,8 +30,7 @@ type ReaderOptions struct {
 	// FlowDiscriminators says that the discriminators of a text or binary profile are
 	// flow-sensitive. These formats do not record it.
 	FlowDiscriminators bool
-	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0
-	// keeps all.
+	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0 keeps all.
 	DiscriminatorBits int
 }
 
@@ -86,7 +86,8 @@ func Sections(name string, data []byte) ([]Section, error) {
 	c.ULEB("version")
 	var sections []Section
 	for _, s := range readSectionTable(c) {
-		sections = append(sections, Section{uint64(s.kind), s.kind.llvmName(), s.flagWords(), s.offset, s.size})
+		flags, _ := s.flagWords()
+		sections = append(sections, Section{uint64(s.kind), cmp.Or(sectionNames[s.kind].llvm, "UnknownSection"), flags, s.offset, s.size})
 	}
 	return sections, flaw.InFile(c.Err(), name)
 }

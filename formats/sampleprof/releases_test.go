@@ -3,7 +3,6 @@ package sampleprof
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -11,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestReleases: all releases read our files and write the same bytes, except for the
-// order of metadata and a flag of GUIDs, see docs/differences.md.
+// TestReleases: all releases read our files, and write them but for details in docs/differences.md.
 func TestReleases(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -20,14 +18,8 @@ func TestReleases(t *testing.T) {
 		llvm := oracle.LLVM(t, release)
 		for i, kind := range kinds {
 			data := randomText(uint64(i)+40, 12, kind, false)
-			m := NewMerger(MergeOptions{LLVMCompat: true})
-			if _, err := m.AddProfile("", mustRead(t, data), 1); err != nil {
-				t.Fatal(err)
-			}
-			p := m.Finish().Profile()
-			if err := os.WriteFile(at("in"), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			p := sumOf(t, MergeOptions{LLVMCompat: true}, [][]byte{data}, addProfile).Profile()
+			oracle.WriteFile(t, at("in"), data)
 			want := mustWrite(t, p, WriteOptions{Format: FormatText})
 			for _, mode := range []struct {
 				args []string
@@ -42,16 +34,13 @@ func TestReleases(t *testing.T) {
 					continue
 				}
 				ours := mustWrite(t, p, mode.opt)
-				if err := os.WriteFile(at("ours"), ours, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, at("ours"), ours)
 				run := func(args ...string) []byte {
 					args = append([]string{"merge", "--sample", "-o", at("out")}, args...)
 					if _, stderr, code := oracle.RunIn(t, dir, llvm, args...); code != 0 {
 						t.Fatalf("LLVM %d %v: %s", release, args, stderr)
 					}
-					out := oracle.ReadFile(t, at("out"))
-					return out
+					return oracle.ReadFile(t, at("out"))
 				}
 				if got := run("--text", at("ours")); !mode.opt.MD5 && !bytes.Equal(got, want) {
 					t.Errorf("LLVM %d, %s, %v: reads other samples", release, kind, mode.args)
@@ -61,8 +50,7 @@ func TestReleases(t *testing.T) {
 					t.Errorf("LLVM %d, %s, %v: %v", release, kind, mode.args, q.odd)
 				}
 				if release < 17 && mode.opt.Format == "" {
-					// If the contexts of a function have different checksums, the summary has the first in
-					// map order.
+					// The summary has the first of several checksums of a function in map order.
 					if kind.ContextSensitive && kind.ProbeBased {
 						continue
 					}
@@ -77,8 +65,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// asWritten changes a file of LLVM 16 and before to what LLVM 22 writes: it copies the metadata from ours
-// if they have the same bytes in another order, and clears flagUnique of a table of GUIDs.
+// asWritten changes a file of LLVM 16 and before to what LLVM 22 writes, if only metadata and a flag differ.
 func asWritten(ours, theirs []byte) {
 	const names, header = 1, 9 + 1 + 8
 	if len(ours) != len(theirs) {
@@ -102,8 +89,7 @@ func sorted(b []byte) []byte {
 	return b
 }
 
-// TestCompilers: compilers generate the same code from our files, in every encoding that they read, and
-// from the file of llvm-profgen.
+// TestCompilers: compilers generate the same code from our files in every encoding as from llvm-profgen's.
 func TestCompilers(t *testing.T) {
 	folder := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
 	dir := t.TempDir()
@@ -142,20 +128,11 @@ func TestCompilers(t *testing.T) {
 			}},
 			{"lines-md5.afdo", []WriteOptions{{Lossless: true}, {MD5: true}}},
 		} {
-			data, err := os.ReadFile(filepath.Join(folder, c.from))
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := NewMerger(MergeOptions{})
-			if _, err := m.AddFile(c.from, data, ReaderOptions{}, 1); err != nil {
-				t.Fatal(err)
-			}
-			r := m.Finish()
+			data := oracle.ReadFile(t, filepath.Join(folder, c.from))
+			r := finished(t, [][]byte{data}, 1)
 			for _, opt := range c.options {
 				name := filepath.Join(dir, "profile")
-				if err := os.WriteFile(name, mustWrite(t, r, opt), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, name, mustWrite(t, r, opt))
 				tested++
 				if got := compile(name); !bytes.Equal(got, want) {
 					t.Errorf("clang %d, %s, %+v: other code", release, c.from, opt)

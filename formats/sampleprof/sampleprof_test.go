@@ -22,15 +22,11 @@ func fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "sampleprof")
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := make(map[string][]byte)
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext == ".afdo" || ext == ".prof" {
-			if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
+			files[e.Name()] = oracle.ReadFile(t, filepath.Join(dir, e.Name()))
 		}
 	}
 	files["partial.afdo"] = partialFixture(t, files["calls-probes.afdo"])
@@ -101,9 +97,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			q := mustRead(t, b.Bytes())
 			if opt.Format == FormatBinary && seed%2 == 0 {
 				continue // virtual tables are lost
@@ -122,17 +116,14 @@ func TestRoundTrip(t *testing.T) {
 func TestMergeWeights(t *testing.T) {
 	for seed := range uint64(12) {
 		text := randomText(seed, 20, kinds[seed%6], true)
-		once, thrice := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
-		if _, err := once.AddProfile("", mustRead(t, text), 3); err != nil {
-			t.Fatal(err)
-		}
+		once, thrice := finished(t, [][]byte{text}, 3), NewMerger(MergeOptions{})
 		for range 3 {
 			p := mustRead(t, text)
 			if added, err := thrice.AddProfile("", p, 1); err != nil || added.Functions != len(p.Functions) {
 				t.Fatal(added, err)
 			}
 		}
-		a, b := mustWrite(t, once.Finish().Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
+		a, b := mustWrite(t, once.Profile(), WriteOptions{}), mustWrite(t, thrice.Finish().Profile(), WriteOptions{})
 		if !bytes.Equal(a, b) {
 			t.Errorf("seed %d: %d and %d bytes differ", seed, len(a), len(b))
 		}
@@ -145,11 +136,7 @@ func TestDivide(t *testing.T) {
 		text := randomText(seed, 20, kinds[seed%6], true)
 		var sums [2]*Profile
 		for i, weight := range []uint64{1, 10} {
-			m := NewMerger(MergeOptions{})
-			if _, err := m.AddProfile("", mustRead(t, text), weight); err != nil {
-				t.Fatal(err)
-			}
-			sums[i] = m.Finish().Profile()
+			sums[i] = finished(t, [][]byte{text}, weight).Profile()
 			sums[i].Convert(ConvertOptions{Divisor: weight})
 		}
 		if a, b := mustWrite(t, sums[0], WriteOptions{}), mustWrite(t, sums[1], WriteOptions{}); !bytes.Equal(a, b) {
@@ -168,8 +155,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestMergeKinds: profiles of different kinds are refused, counts saturate, and with LLVMCompat a function
-// of another build is left out.
+// TestMergeKinds: other kinds are refused, counts saturate, and with LLVMCompat the first build stays.
 func TestMergeKinds(t *testing.T) {
 	var warned []string
 	m := NewMerger(MergeOptions{LLVMCompat: true, Warn: func(w profile.Warning) { warned = append(warned, w.Function+": "+w.Err.Error()) }})
@@ -178,13 +164,9 @@ func TestMergeKinds(t *testing.T) {
 		return err
 	}
 	for _, text := range []string{"a:9:1\n 1: 9\n !CFGChecksum: 5\n", "a:9:1\n 1: 9\n !CFGChecksum: 6\nb:1:1\n !CFGChecksum: 1\n"} {
-		if err := add(text, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, add(text, 1))
 	}
-	if err := add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64); err != nil {
-		t.Fatal(err)
-	}
+	must(t, add("b:2:1\n 1: 7\n !CFGChecksum: 1\n", math.MaxUint64))
 	if err := add("a:1:1\n", 1); !errors.Is(err, profile.ErrMismatch) || !errors.Is(err, llvmerr.SampleProbes) {
 		t.Error(err)
 	}
@@ -295,8 +277,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestDoubts: fixtures raise no doubts. Most flips of a bit that change the contents are refused or
-// reported, by Check and by merges.
+// TestDoubts: fixtures raise no doubts; most flips of a bit that change the contents are refused or reported.
 func TestDoubts(t *testing.T) {
 	for name, data := range fixtures(t) {
 		if p := mustRead(t, data); len(p.odd) > 0 {
@@ -327,9 +308,7 @@ func TestDoubts(t *testing.T) {
 	}
 	data := files["lines.afdo"]
 	sections, err := Sections("", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := slices.Clone(data)
 	for _, s := range sections {
 		if sectionType(s.Type) == offsetSection {

@@ -55,8 +55,7 @@ func (r *binaryReader) inflate(c *cursor.Cursor) *cursor.Cursor {
 	return cursor.New(c.Section, 0, []byte(text), c.Order())
 }
 
-// deflate returns the contents of a section in compressed form. The bytes differ from the output
-// of C zlib but inflate to the same contents.
+// deflate returns the compressed contents of a section, in other bytes than C zlib.
 func (c *chunks) deflate() chunks {
 	if c.size == 0 {
 		return *c

@@ -21,8 +21,7 @@ func (p *packedProfile) summarize() *Summary {
 	return p.summary
 }
 
-// withoutContexts returns one function for each name: the sum of its contexts, added in LLVM's
-// order, without contexts whose checksum differs from the first.
+// withoutContexts returns the sums of contexts by name, without contexts whose checksum differs from the first.
 func (p *packedProfile) withoutContexts() *packedProfile {
 	sums := packedSums{packer: packer{nameTable: p.names}}
 	for i := range p.inMapOrder() {

@@ -34,7 +34,6 @@ const (
 	maxLine = 1<<16 - 1
 )
 
-// textReader reads a text profile line by line.
 type textReader struct {
 	builder
 	data  []byte
@@ -141,7 +140,6 @@ func splitHead(line []byte) (name []byte, total, head uint64, ok bool) {
 	return name, total, head, ok
 }
 
-// cutLast cuts a text at its last colon.
 func cutLast(text []byte) (before, after []byte, ok bool) {
 	i := bytes.LastIndexByte(text, ':')
 	if i < 0 {
@@ -319,8 +317,7 @@ func (r *textReader) readSample(line, text []byte, f *Function, at Location) {
 	f.Body = append(f.Body, s)
 }
 
-// cutTarget cuts off the first target and its count. A target may contain colons and spaces: it
-// ends before the first colon that a number and then a space or the end follow.
+// cutTarget cuts off a target, before the first colon that a number and then a space or the end follow.
 func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if text[i] != ':' {
@@ -336,17 +333,17 @@ func cutTarget(text []byte) (name []byte, count uint64, rest []byte, ok bool) {
 
 // readVTables reads "NAME:COUNT NAME:COUNT ". Names have no colons, and each occurs once.
 func (r *textReader) readVTables(line, text []byte, f *Function, at Location) {
-	uses := VTableUses{Location: at}
+	uses := Sample{Location: at}
 	ok := true
 	for word := range bytes.SplitSeq(text, []byte(" ")) {
 		if len(word) > 0 && ok {
 			name, digits, _ := bytes.Cut(word, []byte(":"))
 			var n uint64
 			n, ok = number(digits, math.MaxUint64)
-			uses.VTables = append(uses.VTables, Target{r.name(name), n})
+			uses.Targets = append(uses.Targets, Target{r.name(name), n})
 		}
 	}
-	uses.VTables = addup.Equal(uses.VTables, (*Target).compare, func(_, _ *Target) { ok = false })
+	uses.Targets = addup.Equal(uses.Targets, (*Target).compare, func(_, _ *Target) { ok = false })
 	if !ok {
 		r.fail(line, "virtual tables", "NUM[.NUM]: vtables [NAME:NUM ]+, each name once", badVTable)
 		return
@@ -389,8 +386,7 @@ func (r *textReader) readMetadata(line, text []byte, depth int) {
 	}
 }
 
-// isText reports whether data begins with the head of a function. A function name in a text profile
-// of instrumentation may look the same; there, the next line is a number, the hash.
+// isText reports whether data begins with a head. In text of instrumentation, a number, the hash, follows one.
 func isText(data []byte) bool {
 	r := textReader{data: data[:min(len(data), 1<<20)]}
 	head, ok := r.next()

@@ -49,7 +49,6 @@ func (t *textWriter) number(before byte, n uint64) {
 	t.buf = strconv.AppendUint(append(t.buf, before), n, 10)
 }
 
-// begin begins a line with a location.
 func (t *textWriter) begin(depth int, at Location) {
 	t.indent(depth)
 	t.buf = append(appendLocation(t.buf, at), ": "...)
@@ -102,16 +101,16 @@ func (t *textWriter) function(f *Function, depth int) {
 }
 
 // uses writes the virtual tables of a location. It removes them, and all before them, from vtables.
-func (t *textWriter) uses(vtables *[]VTableUses, depth int, at Location) {
+func (t *textWriter) uses(vtables *[]Sample, depth int, at Location) {
 	for len(*vtables) > 0 && (*vtables)[0].compare(at) <= 0 {
 		uses := (*vtables)[0]
 		*vtables = (*vtables)[1:]
-		if uses.Location != at || len(uses.VTables) == 0 {
+		if uses.Location != at || len(uses.Targets) == 0 {
 			continue
 		}
 		t.begin(depth, at)
 		t.buf = append(t.buf, vtablePrefix...)
-		for _, v := range uses.VTables {
+		for _, v := range uses.Targets {
 			t.buf = append(t.buf, v.Name.String()...)
 			t.number(':', v.Count)
 			t.buf = append(t.buf, ' ')
@@ -126,10 +125,9 @@ type WriteOptions struct {
 	// FormatBinary cannot hold contexts or probes.
 	Format Format
 
-	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses
-	// all sections, Split puts functions without callsites into a section of their own, VTables
-	// writes virtual tables. In text, Split marks functions without callsites; text always has
-	// virtual tables.
+	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses all
+	// sections, Split puts functions without callsites into a section of their own, VTables writes
+	// virtual tables. In text, Split marks functions without callsites; text always has virtual tables.
 	MD5, Compress, Split, VTables bool
 	// Lossless sets VTables if the profile has virtual tables, which compilers before LLVM 22
 	// cannot read, and MD5 if the profile has a bare GUID, which compilers would otherwise take
@@ -150,9 +148,8 @@ type WriteOptions struct {
 }
 
 // Write writes the profile with the bytes of llvm-profdata 22, except that compressed sections differ
-// and inflate to the same contents. Write computes the summary anew. Binary files hold
-// checksums only of probe-based profiles, and attributes only of context-sensitive and pre-inlined
-// profiles.
+// and inflate to the same contents. Write computes the summary anew. Binary files hold checksums only
+// of probe-based profiles, and attributes only of context-sensitive and pre-inlined profiles.
 func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 	if opt.Partial {
 		return errors.ErrUnsupported
@@ -190,7 +187,6 @@ func (o *WriteOptions) complete(p *packedProfile) {
 	}
 }
 
-// write writes the profile in one of the binary encodings.
 func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 	opt.complete(p)
 	switch opt.Format {
@@ -207,6 +203,5 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 		}
 		return p.writeExtended(w, opt)
 	}
-	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").
-		Because(profile.ErrUnsupported)
+	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").Because(profile.ErrUnsupported)
 }

@@ -59,7 +59,6 @@ func (f *Function) hasVTables() (has bool) {
 	return has
 }
 
-// view is the neutral view of a profile.
 type view struct {
 	p         *Profile
 	identity  profile.Identity
@@ -71,11 +70,7 @@ func (v *view) Identity() profile.Identity { return v.identity }
 
 // Features: locations are blocks, and lines are offsets from the first line of the function.
 func (v *view) Features() profile.Features {
-	features := profile.Features{Blocks: true, LineOffsets: true, Edges: true}
-	if v.p.Kind.ProbeBased {
-		features.Hashes = true
-	}
-	return features
+	return profile.Features{Blocks: true, LineOffsets: true, Edges: true, Hashes: v.p.Kind.ProbeBased}
 }
 
 func symbol(n Name) profile.Symbol { return profile.Symbol{Name: n.Text, ID: n.ID} }
@@ -119,7 +114,6 @@ func frameAt(n Name, at Location, inlined bool) profile.Frame {
 	return profile.Frame{Symbol: symbol(n), Line: int32(at.Line), Inlined: inlined}
 }
 
-// A stackWalk yields the stacks of functions.
 type stackWalk struct {
 	yield func(*profile.Stack) bool
 	stack profile.Stack

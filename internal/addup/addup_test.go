@@ -26,8 +26,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestEqualLong: elements of one key are added in their order, however long the list is, and comparing
-// allocates nothing.
+// TestEqualLong: elements of one key are added in their order, however long the list is, and comparing allocates nothing.
 func TestEqualLong(t *testing.T) {
 	type item struct{ key, text string }
 	compare := func(a, b *item) int { return cmp.Compare(a.key, b.key) }

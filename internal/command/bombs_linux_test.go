@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -25,10 +26,9 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// The bombs are files of up to 8 MB that ask for as much memory or time as they can, or of
-// twice as many that inflate to more: by
-// compression, by sizes that they announce, by parts that they name many times, by the
-// smallest records that a format has.
+// The bombs are files of up to 8 MB that ask for as much memory or time as they can, or of twice as many that inflate
+// to more: by compression, by sizes that they announce, by parts that they name many times, by the smallest records
+// that a format has.
 const (
 	maxBomb       = 8_000_000
 	maxBombMemory = 512 << 20       // of a command that reads one, bytes
@@ -43,8 +43,7 @@ type bomb struct {
 	// dense is set for healthy profiles of the smallest records there are, of which
 	// commands make up to 200 times as many bytes.
 	dense bool
-	// inflates is set for compressed contents, of which the readers' own limits decide: twice
-	// the size and memory.
+	// inflates is set for compressed contents, of which the readers' own limits decide: twice the size and memory.
 	inflates bool
 	// commands read the bomb; nil for bombCommands and one of viewCommands.
 	commands []string
@@ -61,9 +60,8 @@ var (
 // rawStart is how a raw IRPGO profile begins.
 var rawStart = []byte("\x81rforpl\xff")
 
-// bombEnv in the environment has the test binary write the bomb of that name to standard
-// output. The system counts the memory of the process that starts a command as the
-// command's own, so the test itself must stay small.
+// bombEnv in the environment has the test binary write the bomb of that name to standard output. The system counts the
+// memory of the process that starts a command as the command's own, so the test itself must stay small.
 const bombEnv = "PROFUSE_TEST_BOMB"
 
 func printBomb(name string) {
@@ -117,9 +115,12 @@ func TestBombs(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()
 	profuse := asProfuse(t)
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0)) // two bombs on each CPU would take too much memory
 	for i, b := range slices.Concat(bombs(), programBombs(), tableBombs(), sampleBombs()) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
+			busy <- struct{}{}
+			defer func() { <-busy }()
 			dir := t.TempDir()
 			name := b.write(t, dir)
 			limit := b.scale() * maxBombMemory

@@ -287,8 +287,7 @@ func manySections(n int) []byte {
 	return append(file, table...)
 }
 
-// compressedSection returns the contents of a section of ELF that inflate to contents, at
-// most ratio times as many.
+// compressedSection returns the contents of a section of ELF that inflate to contents, at most ratio times as many.
 func compressedSection(contents []byte, ratio int) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint64(le.AppendUint32(le.AppendUint32(nil, uint32(elf.COMPRESS_ZSTD)), 0), uint64(len(contents)))
@@ -312,8 +311,7 @@ func lineTable(opcodes []byte) []byte {
 	return append(append(b, header...), program...)
 }
 
-// mappedFunctions returns records of functions of shapes-22.o, each with so many bytes of
-// regions.
+// mappedFunctions returns records of functions of shapes-22.o, each with so many bytes of regions.
 func mappedFunctions(size, regions int) []byte {
 	f, err := elf.NewFile(bytes.NewReader(fixture(bombMapped)))
 	if err != nil {

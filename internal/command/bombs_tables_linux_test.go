@@ -194,8 +194,7 @@ var heapCommands = []string{
 	"export --to pprof -o OUT --program " + bombProgram + " BOMB", "llvm-profdata show --memory --profiled-binary " + bombProgram + " BOMB",
 }
 
-// indexed returns an indexed profile of version 7 whose table has the items in so many
-// buckets.
+// indexed returns an indexed profile of version 7 whose table has the items in so many buckets.
 func indexed(items []byte, buckets int) []byte {
 	le := binary.LittleEndian
 	file := fixture(bombIndexed)

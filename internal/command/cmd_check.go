@@ -56,40 +56,31 @@ the command line is wrong.`,
 	}
 }
 
-// checkRun is one run of "profuse check".
 type checkRun struct {
 	json     bool
 	markdown bool // for the verdict of --against
 	quiet    bool // leave out sound files, also in the JSON
 	gate     gate // --against and its limits
 	programs sources.Programs
-	// checkers check single files, comparisons compare the files of a family with each other. Both have the
-	// order of families.All.
+	// checkers check single files, comparisons compare the files of a family with each other. Both have the order of
+	// families.All.
 	checkers    checkers
 	comparisons []family.Comparison
+
+	printer *console.Printer
+	verdict *gateResult      // nil without --against
+	all     []family.Checked // for JSON; text is printed file by file
+	unsound bool             // a file is not sound
 }
 
-// run checks all files and fails if any file is not sound or the profile is beyond a limit of --against. It
-// compares first, because a profile that cannot be compared is an error of the command.
+// run checks all files and fails if any file is not sound or the profile is beyond a limit of --against.
 func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("no files to check")
 	}
-	var verdict *gateResult
-	if c.gate.base != "" {
-		if len(args) != 1 {
-			return cli.Usagef("want one profile with --against, got %d", len(args))
-		}
-		if c.json && c.markdown {
-			return cli.Usagef("options --json and --markdown exclude each other")
-		}
-		var err error
-		c.gate.programs = &c.programs
-		if verdict, err = c.gate.compare(env, args[0]); err != nil {
-			return err
-		}
-	} else if name := c.gate.unusedOption(); name != "" {
-		return cli.Usagef("option --%s needs --against", name)
+	// A profile that cannot be compared is an error of the command, so this comes first.
+	if err := c.compareWithBase(env, args); err != nil {
+		return err
 	}
 	args, err := responsefile.Expand(args)
 	if err != nil {
@@ -101,90 +92,103 @@ func (c *checkRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
-	all := []family.Checked{}
-	sound := true
-	// Text is printed file by file; JSON needs all results.
-	add := func(r family.Checked) {
-		r.Sound = len(r.Findings) == 0
-		sound = sound && r.Sound
-		if verdict != nil && c.json {
-			r.Against = verdict.json()
-		}
-		switch {
-		case c.json && (!c.quiet || !r.Sound || r.Against != nil):
-			all = append(all, r)
-		case c.json || c.markdown && r.Sound:
-		case c.quiet && r.Sound:
-		default:
-			r.Print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
-		}
-	}
-	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
-		name, data := d.Name(), d.Bytes()
-		// An option of one family may exclude the files of other families.
-		for _, k := range c.checkers {
-			if err := k.Admit(name, data); err != nil {
-				return err
-			}
-		}
-		checked, index := c.checkers.check(name, data)
-		if program, id := d.Packed(); program != "" || id != "" {
-			checked.Packed = &packing.Origin{Program: program, BuildID: id}
-		}
-		// Shapes may refer to data, which is valid only during this call.
-		c.comparisons[index].Add(name, checked.Shapes)
-		checked.Shapes = family.Shapes{}
-		add(checked)
-		return nil
-	}, func(name string, err error) { add(unreadable(name, err)) })
-	if err != nil {
+	c.printer, c.all = &console.Printer{W: out, Term: env.Terminal(env.Stdout)}, []family.Checked{}
+	if err := sources.Each(ctx, env, args, c.checkFile, func(name string, err error) { c.add(unreadable(name, err)) }); err != nil {
 		return err
 	}
-	c.compareFiles(out, all)
-	passed, err := c.printEnd(out, env, all, verdict)
-	if err == nil && (!sound || !passed) {
-		err = cli.ErrReported
+	c.compareFiles()
+	passed := c.verdict == nil || c.verdict.passed()
+	switch {
+	case c.json:
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(c.all); err != nil {
+			return err
+		}
+	case c.verdict != nil && (c.markdown || !c.quiet || !passed):
+		c.verdict.print(out, env, c.markdown)
 	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if c.unsound || !passed {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// compareWithBase sets the verdict of --against.
+func (c *checkRun) compareWithBase(env *cli.Env, args []string) (err error) {
+	if c.gate.base == "" {
+		if name := c.gate.unusedOption(); name != "" {
+			return cli.Usagef("option --%s needs --against", name)
+		}
+		return nil
+	}
+	if len(args) != 1 {
+		return cli.Usagef("want one profile with --against, got %d", len(args))
+	}
+	if c.json && c.markdown {
+		return cli.Usagef("options --json and --markdown exclude each other")
+	}
+	c.gate.programs = &c.programs
+	c.verdict, err = c.gate.compare(env, args[0])
 	return err
 }
 
-// printEnd prints the JSON, or the verdict after the text, and reports whether --against passed.
-func (c *checkRun) printEnd(out *bufio.Writer, env *cli.Env, all []family.Checked, verdict *gateResult) (passed bool, err error) {
-	if c.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(all); err != nil {
-			return false, err
+func (c *checkRun) checkFile(d *inputs.Data) error {
+	name, data := d.Name(), d.Bytes()
+	// An option of one family may exclude the files of other families.
+	for _, k := range c.checkers {
+		if err := k.Admit(name, data); err != nil {
+			return err
 		}
 	}
-	switch {
-	case verdict == nil:
-	case c.markdown:
-		verdict.markdown(out)
-	case !c.json && (!c.quiet || !verdict.passed()):
-		verdict.print(out, env)
+	checked, index := c.checkers.check(name, data)
+	if program, id := d.Program, d.BuildID; program != "" || id != "" {
+		checked.Packed = &packing.Origin{Program: program, BuildID: id}
 	}
-	return verdict == nil || verdict.passed(), out.Flush()
+	// Shapes may refer to data, which is valid only during this call.
+	c.comparisons[index].Add(name, checked.Shapes)
+	checked.Shapes = family.Shapes{}
+	c.add(checked)
+	return nil
+}
+
+// add prints the result for a file, or keeps it for JSON.
+func (c *checkRun) add(r family.Checked) {
+	r.Sound = len(r.Findings) == 0
+	c.unsound = c.unsound || !r.Sound
+	if c.verdict != nil && c.json {
+		r.Against = c.verdict.json()
+	}
+	switch {
+	case c.json && (!c.quiet || !r.Sound || r.Against != nil):
+		c.all = append(c.all, r)
+	case c.json, r.Sound && (c.markdown || c.quiet):
+	default:
+		r.Print(c.printer)
+	}
 }
 
 // compareFiles adds remarks on the files that differ from all others of their family. A remark does not
 // fail the check: a mixture of builds may be intended.
-func (c *checkRun) compareFiles(out *bufio.Writer, all []family.Checked) {
+func (c *checkRun) compareFiles() {
 	for i := range c.comparisons {
 		outliers, builds := c.comparisons[i].Outliers()
 		for _, o := range outliers {
 			switch {
 			case c.json:
 				// With -q the list has only unsound files.
-				if at := slices.IndexFunc(all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
-					all[at].Remarks = append(all[at].Remarks, all[at].Finding(o.Err))
+				if at := slices.IndexFunc(c.all, func(r family.Checked) bool { return r.File == o.File }); at >= 0 {
+					c.all[at].Remarks = append(c.all[at].Remarks, c.all[at].Finding(o.Err))
 				}
 			case !c.quiet:
-				fmt.Fprintf(out, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
+				fmt.Fprintf(c.printer.W, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
 			}
 		}
 		if builds != "" && !c.json && !c.quiet {
-			fmt.Fprintf(out, "note: %s\n", console.Printable(builds))
+			fmt.Fprintf(c.printer.W, "note: %s\n", console.Printable(builds))
 		}
 	}
 }
@@ -192,7 +196,6 @@ func (c *checkRun) compareFiles(out *bufio.Writer, all []family.Checked) {
 // checkers has the checker of each family, in the order of families.All.
 type checkers []family.Checker
 
-// newCheckers returns new checkers.
 func newCheckers() checkers {
 	var out checkers
 	for _, known := range families.All {
@@ -201,7 +204,6 @@ func newCheckers() checkers {
 	return out
 }
 
-// open opens the files that the options name.
 func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 	for _, k := range c {
 		if err := k.Open(env, programs); err != nil {
@@ -211,7 +213,6 @@ func (c checkers) open(env *cli.Env, programs *sources.Programs) error {
 	return nil
 }
 
-// check checks a file, and returns the index of its family.
 func (c checkers) check(name string, data []byte) (family.Checked, int) {
 	index, format, err := families.Of(name, data)
 	if err != nil {
@@ -220,7 +221,6 @@ func (c checkers) check(name string, data []byte) (family.Checked, int) {
 	return c[index].Check(name, data, format), index
 }
 
-// unreadable returns the result for a file that cannot be read, or is no profile.
 func unreadable(name string, err error) family.Checked {
 	c := family.NewChecked(name, 0)
 	c.Note(err)

@@ -19,7 +19,6 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A gate limits how far a profile may differ from the last good profile.
 type gate struct {
 	base     string            // file of the last good profile; "" without --against
 	values   []string          // of the options in gateLimits
@@ -35,7 +34,7 @@ type gateLimit struct {
 
 var gateLimits = []gateLimit{
 	{
-		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times that of LAST_GOOD; not for programs",
+		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times the total count of LAST_GOOD; not for programs",
 		verdict{what: "Total count", least: true, ratio: true},
 	},
 	{
@@ -52,7 +51,6 @@ var gateLimits = []gateLimit{
 	},
 }
 
-// declare declares --against and its limits, for comparisons with profiles and with programs.
 func (g *gate) declare(f *cli.Flags) {
 	g.flags, g.values = f, make([]string, len(gateLimits))
 	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
@@ -71,7 +69,6 @@ func (g *gate) unusedOption() (name string) {
 	return name
 }
 
-// A verdict is one comparison with a limit.
 type verdict struct {
 	Name  string  `json:"name"`  // the option without its dashes
 	Limit float64 `json:"limit"` // ratio, or share from 0 to 1
@@ -86,7 +83,6 @@ type verdict struct {
 	ratio bool   // not a share
 }
 
-// set sets what was found, and whether it is within the limit.
 func (v *verdict) set(found float64, applies bool) {
 	v.Found, v.Applies = found, applies
 	v.OK = !applies || v.least && found >= v.Limit || !v.least && found <= v.Limit
@@ -219,18 +215,17 @@ func (g *gate) compareWithProgram(env *cli.Env, file string, limits []verdict) (
 	return &gateResult{verdicts: limits, sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}, nil
 }
 
-// passed reports whether the profile is within all limits.
 func (r *gateResult) passed() bool {
 	return !slices.ContainsFunc(r.verdicts, func(v verdict) bool { return !v.OK })
 }
 
 // row returns the cells of the verdict: subject, value, limit, and whether the profile passed.
-func (v *verdict) row() [4]string {
+func (v *verdict) row() []string {
 	print := func(n float64) string { return console.Percent(n) }
 	if v.ratio {
 		print = func(n float64) string { return fmt.Sprintf("%.2f ×", n) }
 	}
-	row := [4]string{v.what, print(v.Found), "at most " + print(v.Limit), "ok"}
+	row := []string{v.what, print(v.Found), "at most " + print(v.Limit), "ok"}
 	if v.least {
 		row[2] = "at least " + print(v.Limit)
 	}
@@ -246,49 +241,53 @@ func (v *verdict) row() [4]string {
 // gateListed limits the functions of each list, also in JSON.
 const gateListed = 10
 
-// print prints the result for people.
-func (r *gateResult) print(w io.Writer, env *cli.Env) {
-	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, top: gateListed}
-	fmt.Fprintln(w)
-	p.List(r.sides(console.Printable))
-	if r.counts != nil {
+func (r *gateResult) print(w io.Writer, env *cli.Env, markdown bool) {
+	p := comparisonPrinter{Printer: console.Printer{W: w, Term: env.Terminal(env.Stdout)}, markdown: markdown, top: gateListed}
+	if !markdown {
+		fmt.Fprintln(w)
+	}
+	p.facts("### Profile check: "+r.conclusion(), r.sides(p.fileName))
+	if r.counts != nil && !markdown {
 		p.List(r.counts)
+	}
+	if r.parts != nil {
+		p.table([]string{"Samples", "Share", "Functions", "Of the profile"}, r.parts)
+	}
+	r.printVerdicts(&p)
+	for _, l := range r.listings {
+		p.changes(l)
+	}
+	if r.functions != nil {
+		header, rows := r.functions(&p.Printer)
+		if n := len(rows); n > gateListed {
+			header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(n))
+			rows = rows[:gateListed]
+		}
+		if len(rows) > 0 {
+			p.table(header, rows)
+		}
+	}
+	if !markdown {
+		fmt.Fprintf(w, "\n%s\n", r.conclusion())
+	}
+}
+
+func (r *gateResult) printVerdicts(p *comparisonPrinter) {
+	if p.markdown {
+		fmt.Fprintf(p.W, "\n| | found | allowed | |\n|---|--:|---|---|\n")
+		for i := range r.verdicts {
+			p.row(r.verdicts[i].row()...)
+		}
+		return
 	}
 	rows := make([][]string, len(r.verdicts))
 	for i := range r.verdicts {
 		row := r.verdicts[i].row()
-		rows[i] = []string{row[1], row[2], row[3], row[0]}
+		rows[i] = append(row[1:], row[0])
 	}
-	r.tables(&p.Printer, p.Table, func() { p.Table([]string{"Found", "Allowed", "", "Limit"}, rows) }, p.changes)
-	fmt.Fprintf(w, "\n%s\n", r.conclusion())
+	p.Table([]string{"Found", "Allowed", "", "Limit"}, rows)
 }
 
-// tables prints the tables of the result, each with the function for it.
-func (r *gateResult) tables(p *console.Printer, table func(header []string, rows [][]string), verdicts func(), changes func(changeList)) {
-	if r.parts != nil {
-		table(fitHeader, r.parts)
-	}
-	verdicts()
-	for _, l := range r.listings {
-		changes(l)
-	}
-	if r.functions == nil {
-		return
-	}
-	header, rows := r.functions(p)
-	if n := len(rows); n > gateListed {
-		header[len(header)-1] += fmt.Sprintf(" (%s of %s)", cli.Count(gateListed), cli.Count(uint64(n)))
-		rows = rows[:gateListed]
-	}
-	if len(rows) > 0 {
-		table(header, rows)
-	}
-}
-
-// fitHeader is above the parts of the weight.
-var fitHeader = []string{"Samples", "Share", "Functions", "Of the profile"}
-
-// conclusion says whether the profile passed, and which options it fails.
 func (r *gateResult) conclusion() string {
 	var failed []string
 	for _, v := range r.verdicts {
@@ -302,32 +301,6 @@ func (r *gateResult) conclusion() string {
 	return "FAILED: " + strings.Join(failed, ", ")
 }
 
-// markdown prints the result for a code review.
-func (r *gateResult) markdown(w io.Writer) {
-	p := comparisonMarkdown{Printer: console.Printer{W: w}, top: gateListed}
-	fmt.Fprintf(w, "### Profile check: %s\n\n| | |\n|---|---|\n", r.conclusion())
-	for _, row := range r.sides(quoted) {
-		p.row(row[:]...)
-	}
-	r.tables(&p.Printer, p.table, func() {
-		fmt.Fprintf(w, "\n| | found | allowed | |\n|---|--:|---|---|\n")
-		for i := range r.verdicts {
-			row := r.verdicts[i].row()
-			p.row(row[:]...)
-		}
-	}, p.details)
-}
-
-// table prints numbers, and names in the last column.
-func (p *comparisonMarkdown) table(header []string, rows [][]string) {
-	fmt.Fprintln(p.W)
-	p.row(header...)
-	fmt.Fprintln(p.W, "|"+strings.Repeat("--:|", len(header)-1)+"---|")
-	for _, row := range rows {
-		p.row(row...)
-	}
-}
-
 // againstJSON is a gateResult in JSON. The names are part of the interface.
 type againstJSON struct {
 	Base     *sideJSON        `json:"base,omitempty"` // not with a program
@@ -338,7 +311,6 @@ type againstJSON struct {
 	Fit      any              `json:"fit,omitempty"`     // with a program: how the profile fits it
 }
 
-// json returns the result as the member "against" of a file's result.
 func (r *gateResult) json() *againstJSON {
 	r.against.Passed, r.against.Verdicts = r.passed(), r.verdicts
 	return &r.against

@@ -55,7 +55,6 @@ differ too much.`,
 	}
 }
 
-// compareRun is one run of "profuse compare".
 type compareRun struct {
 	json, markdown, mangled bool
 	tree                    bool   // also compare calling contexts
@@ -84,9 +83,7 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 		return err
 	}
 	out := bufio.NewWriter(env.Stdout)
-	p := console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}
-	switch {
-	case c.json:
+	if c.json {
 		json := newComparisonJSON(r, c.top)
 		if contexts != nil {
 			inner := newComparisonJSON(contexts, c.top)
@@ -96,18 +93,12 @@ func (c *compareRun) run(_ context.Context, env *cli.Env, args []string) error {
 			schema.Head
 			comparisonJSON
 		}{schema.For("compare"), json}, "")
-	case c.markdown:
-		md := comparisonMarkdown{Printer: p, top: c.top}
-		md.print(r)
-		if contexts != nil {
-			md.tree(contexts)
-		}
-	default:
-		text := comparisonPrinter{Printer: p, top: c.top}
-		text.print(r)
-		if contexts != nil {
-			text.tree(contexts)
-		}
+		return out.Flush()
+	}
+	p := comparisonPrinter{Printer: console.Printer{W: out, Term: env.Terminal(env.Stdout), Mangled: c.mangled}, markdown: c.markdown, top: c.top}
+	p.print(r)
+	if contexts != nil {
+		p.tree(contexts)
 	}
 	return out.Flush()
 }
@@ -150,7 +141,6 @@ func (c *compareRun) check(args []string) (opt compare.Options, err error) {
 	return compare.Options{Table: c.table, Value: c.value, Hot: uint64(hot * 10_000)}, nil
 }
 
-// A changeList is one of the lists of a comparison.
 type changeList struct {
 	title   string // "became hot"
 	key     string // in JSON
@@ -158,7 +148,6 @@ type changeList struct {
 	after   bool // print what the items are now, which the title does not say
 }
 
-// changeLists returns the lists in the order of printing.
 func changeLists(r *compare.Result) []changeList {
 	return []changeList{
 		{"became hot", "became_hot", r.BecameHot, false},

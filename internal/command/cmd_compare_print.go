@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/docs/schema"
@@ -11,13 +12,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// comparisonPrinter prints a comparison for people. top is the length of each list; 0 is no limit.
+// A comparisonPrinter prints a comparison for people, or as Markdown for a code review, with collapsed lists.
 type comparisonPrinter struct {
 	console.Printer
-	top int
+	markdown bool
+	top      int // length of each list; 0 is no limit
 }
 
-// itemName returns the text of a function or stack.
 func itemName(p *console.Printer, c *compare.Change) string {
 	if c.Frames != nil {
 		return p.StackName(c.Frames)
@@ -27,11 +28,35 @@ func itemName(p *console.Printer, c *compare.Change) string {
 
 // print prints a line about each profile, the facts of the comparison and all lists that are not empty.
 func (p *comparisonPrinter) print(r *compare.Result) {
-	p.List(sideRows(r, "Base", console.Printable))
-	fmt.Fprintln(p.W)
-	p.List(comparisonFacts(r))
+	sides, facts := sideRows(r, "Base", p.fileName), comparisonFacts(r)
+	if p.markdown {
+		p.facts("### Profile comparison", append(sides, facts...))
+	} else {
+		p.List(sides)
+		fmt.Fprintln(p.W)
+		p.List(facts)
+	}
 	for _, l := range changeLists(r) {
 		p.changes(l)
+	}
+}
+
+func (p *comparisonPrinter) fileName(name string) string {
+	if p.markdown {
+		return quoted(name)
+	}
+	return console.Printable(name)
+}
+
+// facts prints labels and values, in Markdown under a heading.
+func (p *comparisonPrinter) facts(heading string, rows [][2]string) {
+	if !p.markdown {
+		p.List(rows)
+		return
+	}
+	fmt.Fprintf(p.W, "%s\n\n| | |\n|---|---|\n", heading)
+	for _, f := range rows {
+		p.row(f[:]...)
 	}
 }
 
@@ -43,104 +68,96 @@ func sideRows(r *compare.Result, base string, name func(string) string) [][2]str
 	return [][2]string{row(base, &r.Base), row("New", &r.New)}
 }
 
-// quoted returns a name as code in Markdown.
 func quoted(name string) string { return "`" + name + "`" }
 
-// pair prints a number of the base and of the new profile.
-func pair(a, b int) string { return cli.Count(uint64(a)) + " → " + cli.Count(uint64(b)) }
+func pair(a, b int) string { return cli.Count(a) + " → " + cli.Count(b) }
 
-// comparisonFacts returns the facts that fit on one line.
 func comparisonFacts(r *compare.Result) [][2]string {
 	rows := [][2]string{
 		{itemsTitle(r), fmt.Sprintf("%s (%s new, %s gone)", pair(r.Base.Items, r.New.Items),
-			cli.Count(uint64(len(r.Appeared))), cli.Count(uint64(len(r.Disappeared))))},
+			cli.Count(len(r.Appeared)), cli.Count(len(r.Disappeared)))},
 		{"That ran", pair(r.Base.Ran, r.New.Ran)},
 		{"Hot", fmt.Sprintf("%s (%s no longer hot, %s)", pair(r.Base.Hot, r.New.Hot),
-			cli.Count(uint64(len(r.LeftHot))), console.Percent(r.HotTurnover))},
+			cli.Count(len(r.LeftHot)), console.Percent(r.HotTurnover))},
 		{"In common", console.Percent(r.Overlap) + " of the weight"},
 	}
 	// The correlation of two items is always 1 or -1.
 	if r.Ranked > 2 {
-		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(uint64(r.Ranked)))})
+		rows = append(rows, [2]string{"Ranks", fmt.Sprintf("%.2f correlation over %s in both", r.RankCorrelation, cli.Count(r.Ranked))})
 	}
 	if r.Base.Total > 0 && sameUnits(r) {
 		rows = append(rows, [2]string{"Total", fmt.Sprintf("%.2f times the base's", r.New.Total/r.Base.Total)})
 	}
 	if n := len(r.HashChanged); n > 0 {
-		rows = append(rows, [2]string{"Control flow", cli.Quantity(uint64(n), "function", "functions") + " changed"})
+		rows = append(rows, [2]string{"Control flow", cli.Quantity(n, "function", "functions") + " changed"})
 	}
 	return rows
 }
 
-// sameUnits reports whether the totals are comparable. Families count different things, such as executions
-// or samples.
+// sameUnits reports whether the totals are comparable. Families count different things, such as executions or samples.
 func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
 
-// changes prints a list as a table: shares of the total before and after, their difference, and what the
-// item is now unless the title says so.
+// changes prints a list: shares of the total before and after, their difference, and what the item is now, which the
+// title of some lists says.
 func (p *comparisonPrinter) changes(l changeList) {
 	if len(l.changes) == 0 {
 		return
 	}
-	heading := l.title
 	listed := firstOf(l.changes, p.top)
-	if n := len(l.changes); n > len(listed) {
-		heading += fmt.Sprintf(" (%s of %s)", cli.Count(uint64(len(listed))), cli.Count(uint64(n)))
-	}
-	header := []string{"Base", "New", "Points", heading}
-	if l.after {
-		header = []string{"Base", "New", "Points", "Now", heading}
-	}
-	var rows [][]string
+	rows := make([][]string, len(listed))
 	for i := range listed {
 		c := &listed[i]
-		row := []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta)}
-		if l.after {
-			row = append(row, string(c.After))
+		rows[i] = []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), itemName(&p.Printer, c)}
+	}
+	n, more := cli.Count(len(l.changes)), len(l.changes)-len(listed)
+	if p.markdown {
+		for _, row := range rows {
+			row[4] = quoted(row[4])
 		}
-		rows = append(rows, append(row, itemName(&p.Printer, c)))
+		p.details(l.title+": "+n, rows, more)
+		return
+	}
+	header := []string{"Base", "New", "Points", "Now", l.title}
+	if more > 0 {
+		header[4] += fmt.Sprintf(" (%s of %s)", cli.Count(len(listed)), n)
+	}
+	if !l.after {
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, 3, 4)
+		}
+		header = slices.Delete(header, 3, 4)
 	}
 	p.Table(header, rows)
 }
 
-// comparisonMarkdown prints a comparison for a code review. Its lists are collapsed, because they may be
-// long.
-type comparisonMarkdown struct {
-	console.Printer
-	top int
-}
-
-// print prints a table of facts, and below it a collapsed list for each kind of change.
-func (p *comparisonMarkdown) print(r *compare.Result) {
-	fmt.Fprintf(p.W, "### Profile comparison\n\n| | |\n|---|---|\n")
-	for _, f := range append(sideRows(r, "Base", quoted), comparisonFacts(r)...) {
-		p.row(f[:]...)
+// details prints a collapsed list in Markdown. more is the number of items that it lacks.
+func (p *comparisonPrinter) details(summary string, rows [][]string, more int) {
+	fmt.Fprintf(p.W, "\n<details><summary>%s</summary>\n\n| base | new | points | now | |\n|--:|--:|--:|---|---|\n", summary)
+	for _, row := range rows {
+		p.row(row...)
 	}
-	for _, l := range changeLists(r) {
-		p.details(l)
-	}
-}
-
-// details prints a collapsed list.
-func (p *comparisonMarkdown) details(l changeList) {
-	if len(l.changes) == 0 {
-		return
-	}
-	listed := firstOf(l.changes, p.top)
-	fmt.Fprintf(p.W, "\n<details><summary>%s: %s</summary>\n\n", l.title, cli.Count(uint64(len(l.changes))))
-	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
-	for i := range listed {
-		c := &listed[i]
-		p.row(console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), string(c.After), quoted(itemName(&p.Printer, c)))
-	}
-	if n := len(l.changes) - len(listed); n > 0 {
-		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(uint64(n)))
+	if more > 0 {
+		fmt.Fprintf(p.W, "\nand %s more\n", cli.Count(more))
 	}
 	fmt.Fprintf(p.W, "\n</details>\n")
 }
 
-// row prints a row of a table. It escapes bars, which would end a cell.
-func (p *comparisonMarkdown) row(cells ...string) {
+// table prints numbers, and names in the last column.
+func (p *comparisonPrinter) table(header []string, rows [][]string) {
+	if !p.markdown {
+		p.Table(header, rows)
+		return
+	}
+	fmt.Fprintln(p.W)
+	p.row(header...)
+	fmt.Fprintln(p.W, "|"+strings.Repeat("--:|", len(header)-1)+"---|")
+	for _, row := range rows {
+		p.row(row...)
+	}
+}
+
+// row prints a row of a table in Markdown. It escapes bars, which would end a cell.
+func (p *comparisonPrinter) row(cells ...string) {
 	for _, c := range cells {
 		fmt.Fprintf(p.W, "| %s ", strings.ReplaceAll(c, "|", "\\|"))
 	}
@@ -166,7 +183,6 @@ type comparisonJSON struct {
 	Contexts *comparisonJSON  `json:"contexts,omitempty"` // of calling contexts; the callee has line 0
 }
 
-// sideJSON is one of the two profiles.
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
@@ -177,7 +193,6 @@ type sideJSON struct {
 	HotMin uint64  `json:"hot_min"` // least count of a hot item
 }
 
-// changeListJSON is one list.
 type changeListJSON struct {
 	Change string       `json:"change"` // "became_hot" …
 	Count  int          `json:"count"`  // of the whole list
@@ -212,7 +227,6 @@ func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 	return out
 }
 
-// newSideJSON converts one side of a comparison.
 func newSideJSON(s *compare.Side) sideJSON {
 	id := &s.Identity
 	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
@@ -231,7 +245,6 @@ func newChangeListJSON(l changeList, top int) changeListJSON {
 	return list
 }
 
-// word returns a temperature as one word.
 func word(t compare.Temperature) string { return strings.ReplaceAll(string(t), " ", "_") }
 
 // frameNames returns the names of the functions in a stack, the callee first; nil for a function.
@@ -242,7 +255,6 @@ func frameNames(frames []profile.Frame) (names []string) {
 	return names
 }
 
-// frameLines returns the lines of a stack's frames, in the order of frameNames.
 func frameLines(frames []profile.Frame) (lines []int32) {
 	for i := range frames {
 		lines = append(lines, frames[i].Line)

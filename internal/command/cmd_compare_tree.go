@@ -40,8 +40,7 @@ func callTree(r *compare.Result, n int) (root *callNode, listed int) {
 	return root, len(top)
 }
 
-// addContext sets the change of a context. If the context has no node, it makes one or, without grow, does
-// nothing.
+// addContext sets the change of a context. If the context has no node, it makes one or, without grow, does nothing.
 func (n *callNode) addContext(c *compare.Change, grow bool) {
 	var key callKey
 	// Frames begin with the callee, the tree with the outermost caller. A frame has the line of its
@@ -84,7 +83,6 @@ func (n *callNode) name(p *console.Printer) string {
 	return name
 }
 
-// cells returns the columns of a context: its shares, and what it is now.
 func (n *callNode) cells() []string {
 	c := n.change
 	if c == nil {
@@ -100,47 +98,29 @@ func (n *callNode) cells() []string {
 	return []string{console.Percent(c.BaseShare), console.Percent(c.NewShare), points(c.Delta), now}
 }
 
-// treeHeading is the heading of the tree.
-func treeHeading(r *compare.Result, listed int) string {
-	return fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(uint64(listed)), cli.Count(uint64(len(r.Movers))))
-}
-
 // tree prints facts about the contexts, then the contexts with callees indented below their callers.
 func (p *comparisonPrinter) tree(r *compare.Result) {
+	facts := comparisonFacts(r)
+	facts[0][0] = "Contexts"
+	facts = slices.DeleteFunc(facts, func(row [2]string) bool { return row[0] == "That ran" || row[0] == "Total" })
 	fmt.Fprintln(p.W)
-	p.List(contextFacts(r))
+	p.facts("#### Contexts", facts)
 	root, listed := callTree(r, p.top)
 	if listed == 0 {
 		return
 	}
 	var rows [][]string
 	root.walk(0, func(n *callNode, indent string) {
-		rows = append(rows, append(n.cells(), indent+n.name(&p.Printer)))
+		name := n.name(&p.Printer)
+		if p.markdown { // which needs hard spaces to indent a cell
+			indent, name = strings.ReplaceAll(indent, " ", "&nbsp;"), quoted(name)
+		}
+		rows = append(rows, append(n.cells(), indent+name))
 	})
-	p.Table([]string{"Base", "New", "Points", "Now", treeHeading(r, listed)}, rows)
-}
-
-// contextFacts returns the facts of a comparison that apply to contexts.
-func contextFacts(r *compare.Result) [][2]string {
-	rows := comparisonFacts(r)
-	rows[0][0] = "Contexts"
-	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[0] == "That ran" || row[0] == "Total" })
-}
-
-// tree prints the contexts in Markdown, which needs hard spaces to indent a cell.
-func (p *comparisonMarkdown) tree(r *compare.Result) {
-	fmt.Fprintf(p.W, "\n#### Contexts\n\n| | |\n|---|---|\n")
-	for _, f := range contextFacts(r) {
-		p.row(f[:]...)
+	heading := fmt.Sprintf("contexts of %s that came, went or moved (%s of %s)", r.Kind, cli.Count(listed), cli.Count(len(r.Movers)))
+	if p.markdown {
+		p.details(heading, rows, 0)
+	} else {
+		p.Table([]string{"Base", "New", "Points", "Now", heading}, rows)
 	}
-	root, listed := callTree(r, p.top)
-	if listed == 0 {
-		return
-	}
-	fmt.Fprintf(p.W, "\n<details><summary>%s</summary>\n\n", treeHeading(r, listed))
-	fmt.Fprintf(p.W, "| base | new | points | now | |\n|--:|--:|--:|---|---|\n")
-	root.walk(0, func(n *callNode, indent string) {
-		p.row(append(n.cells(), strings.ReplaceAll(indent, " ", "&nbsp;")+quoted(n.name(&p.Printer)))...)
-	})
-	fmt.Fprintf(p.W, "\n</details>\n")
 }

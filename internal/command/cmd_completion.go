@@ -41,7 +41,6 @@ profiles they offer folders and files with the suffix of a profile; all files if
 	}
 }
 
-// shells lists the shells for help texts and errors.
 func shells() string {
 	entries, _ := completionScripts.ReadDir("completion") // embedded, so it is there
 	var names []string
@@ -51,7 +50,6 @@ func shells() string {
 	return cli.AnyOf(names)
 }
 
-// completionRun is one run of "profuse completion".
 type completionRun struct {
 	app        *cli.App
 	candidates bool

@@ -30,7 +30,6 @@ step. It needs no compiler.`,
 	}
 }
 
-// demoRun is one run of "profuse demo".
 type demoRun struct {
 	dir string // folder of the files; set by unpack if -o is not given
 }
@@ -94,7 +93,6 @@ The files of this demo are in %s.`, c.dir)
 	return nil
 }
 
-// demoApp returns an app with the commands that the demo runs.
 func demoApp() *cli.App {
 	// The whole app would contain the demo.
 	return &cli.App{Name: "profuse", Commands: []*cli.Command{mergeCommand(), showCommand(), reportCommand()}}
@@ -106,8 +104,7 @@ func demoApp() *cli.App {
 //go:embed demo
 var demoFiles embed.FS
 
-// unpack writes the profiles and the sources into the folder and returns the paths of the
-// profiles.
+// unpack writes the profiles and the sources into the folder and returns the paths of the profiles.
 func (c *demoRun) unpack() (runs []string, err error) {
 	// The folder stays after the demo.
 	if c.dir == "" {

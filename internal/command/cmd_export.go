@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/export"
 )
 
-// exportCommand is "profuse export". Package export has the formats. docs/export.md says what each format
-// holds.
+// exportCommand is "profuse export". Package export has the formats. docs/export.md says what each format holds.
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
@@ -56,7 +55,6 @@ wrong.`,
 	}
 }
 
-// exportFormats lists the formats for the help text.
 func exportFormats() string {
 	var rows [][2]string
 	for _, f := range export.Formats() {
@@ -65,7 +63,6 @@ func exportFormats() string {
 	return cli.Rows(rows)
 }
 
-// exportRun is one run of "profuse export".
 type exportRun struct {
 	// to is the format; if it is empty, the name of output decides.
 	to     cli.Choice
@@ -114,7 +111,6 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// setFilter parses --function.
 func (c *exportRun) setFilter() error {
 	choose, err := console.FunctionPattern("function", c.function)
 	if choose != nil {

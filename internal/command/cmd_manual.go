@@ -31,7 +31,6 @@ With -o it writes the pages of profuse and of all commands into a folder.`,
 	}
 }
 
-// manualRun is one run of "profuse manual".
 type manualRun struct {
 	app *cli.App
 	dir string

@@ -45,7 +45,6 @@ if the command line is wrong, and 1 for any other failure.`,
 	}
 }
 
-// mergesOfFamilies returns, for the help text, a paragraph for each family.
 func mergesOfFamilies() string {
 	var b strings.Builder
 	for _, f := range families.All {
@@ -54,14 +53,12 @@ func mergesOfFamilies() string {
 	return b.String()
 }
 
-// mergeRun is one run of "profuse merge".
 type mergeRun struct {
 	options merging.Options // the options that all families share
 	adders  families.Adders // the options of each family
 	format  cli.Choice      // name of a result; several families may have results of this name
 }
 
-// declare declares the options for all families, then the options of each family.
 func (c *mergeRun) declare(f *cli.Flags) {
 	f.StringVar(&c.options.Output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.options.Checksum.Declare(f)
@@ -99,7 +96,7 @@ func (c *mergeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.adders.Check(&c.options); err != nil {
 		return err
 	}
-	return c.options.Merge(ctx, env, args, func(ins []inputs.Input) (merging.Adder, error) {
+	return c.options.Merge(ctx, env, args, func(ins []inputs.Input) (merging.FamilyAdder, error) {
 		c.options.Family = c.chooseFamily(ins)
 		at := families.Index(c.options.Family)
 		return c.adders.List[at], c.adders.Refuse(at, &c.options)

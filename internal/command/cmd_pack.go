@@ -23,6 +23,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/files/packing"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -74,7 +75,6 @@ probability f.`,
 	}
 }
 
-// packRun is one run of "profuse pack".
 type packRun struct {
 	output   string
 	quiet    bool
@@ -89,7 +89,6 @@ type packRun struct {
 	names         map[string]int // how many profiles had this name
 }
 
-// run writes the archive and prints a summary.
 func (c *packRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.output == "" || len(args) == 0 {
 		return cli.Usagef("want -o OUTPUT and at least one INPUT")
@@ -113,14 +112,13 @@ func (c *packRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return console.WriteCompressed(w, c.output, func(w io.Writer) error { return c.writeArchive(ctx, w, ins) })
 	})
 	if err == nil && !c.quiet {
-		fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(uint64(c.profiles), "profile", "profiles"),
-			cli.Size(uint64(c.size)), console.OutputName(c.output))
+		fmt.Fprintf(env.Stderr, "packed %s, %s → %s\n", cli.Quantity(c.profiles, "profile", "profiles"),
+			cli.Size(c.size), console.OutputName(c.output))
 	}
 	return err
 }
 
-// writeArchive writes the archive. Times, owners and modes are constant, so that equal profiles make equal
-// archives.
+// writeArchive writes the archive. Times, owners and modes are constant, so that equal profiles make equal archives.
 func (c *packRun) writeArchive(ctx context.Context, w io.Writer, ins []inputs.Input) error {
 	archive := tar.NewWriter(w)
 	if err := archive.WriteHeader(packing.GlobalHeader()); err != nil {
@@ -163,7 +161,6 @@ func (c *packRun) writeArchive(ctx context.Context, w io.Writer, ins []inputs.In
 	return archive.Close()
 }
 
-// readProgram reads the program that --program names.
 func (c *packRun) readProgram(env *cli.Env) error {
 	in, err := sources.BinaryPath(c.program, sources.Options(env))
 	if err != nil {
@@ -180,11 +177,10 @@ func (c *packRun) readProgram(env *cli.Env) error {
 	})
 }
 
-// origin returns the program and build id to record for a profile: from an earlier pack, from the profile,
-// or from the program. A profile of another program than --program is an error, because the build id would
-// be wrong.
+// origin returns the program and build id to record for a profile: from an earlier pack, from the profile, or from the
+// program. A profile of another program than --program is an error, because the build id would be wrong.
 func (c *packRun) origin(d *inputs.Data) (o packing.Origin, err error) {
-	o.Program, o.BuildID = d.Packed()
+	o.Program, o.BuildID = d.Program, d.BuildID
 	i, _, err := families.Of(d.Name(), d.Bytes())
 	if err != nil || families.All[i].Origin == nil {
 		return o, nil // packed as it is
@@ -203,8 +199,7 @@ func (c *packRun) origin(d *inputs.Data) (o packing.Origin, err error) {
 	return o, nil
 }
 
-// addNoise returns the bytes of a profile, with --privacy in a copy with noise: the input may be a mapped
-// file.
+// addNoise returns the bytes of a profile, with --privacy in a copy with noise: the input may be a mapped file.
 func (c *packRun) addNoise(d *inputs.Data) ([]byte, error) {
 	if c.privacy == 0 {
 		return d.Bytes(), nil
@@ -234,7 +229,7 @@ func (c *packRun) memberName(name string) string {
 		name = rest
 	}
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, "!", "/")), "/")
-	if _, hidden := inputs.IsHidden(name); hidden || name == "" {
+	if _, hidden := atomicfile.IsHidden(name); hidden || name == "" {
 		name = fmt.Sprintf("profile-%06d", c.profiles)
 	}
 	c.names[name]++

@@ -48,7 +48,6 @@ type reportOptions struct {
 	sources  cli.List         // folders
 }
 
-// declare declares the options of report and view.
 func (o *reportOptions) declare(f *cli.Flags) {
 	f.StringVar(&o.opt.Title, "title", "", "`TEXT` title of the page (default the file names)")
 	f.BoolVar(&o.opt.Mangled, "mangled", false, "show mangled names")
@@ -95,7 +94,6 @@ func (o *reportOptions) open(env *cli.Env, args []string) ([]report.Source, erro
 	return out, nil
 }
 
-// reportRun is one run of "profuse report".
 type reportRun struct {
 	reportOptions
 	output string

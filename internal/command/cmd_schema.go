@@ -31,12 +31,10 @@ With -o it writes all schemas into a folder, because they refer to each other.`,
 	}
 }
 
-// schemaRun is one run of "profuse schema".
 type schemaRun struct {
 	dir string
 }
 
-// run prints names or one schema, or with -o writes all.
 func (c *schemaRun) run(_ context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) > 1 || c.dir != "" && len(args) > 0:

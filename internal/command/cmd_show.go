@@ -57,7 +57,6 @@ is wrong.`,
 	}
 }
 
-// shownOfFamilies lists, for the help text, what the families show.
 func shownOfFamilies() string {
 	var rows [][2]string
 	for _, f := range families.All {
@@ -66,7 +65,6 @@ func shownOfFamilies() string {
 	return cli.Rows(rows)
 }
 
-// showRun is one run of "profuse show".
 type showRun struct {
 	json     bool
 	top      int    // hottest functions of each file
@@ -120,7 +118,7 @@ func (c *showRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	}
 	err = sources.Each(ctx, env, args, func(d *inputs.Data) error {
 		name, data := d.Name(), d.Bytes()
-		printer.Packed.Program, printer.Packed.BuildID = d.Packed()
+		printer.Packed.Program, printer.Packed.BuildID = d.Program, d.BuildID
 		index, format, err := families.Of(name, data)
 		if err != nil {
 			show(families.UnreadableFacts(name, len(data), err), err)

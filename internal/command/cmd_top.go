@@ -42,7 +42,6 @@ with their shares of the total and the running sums of the shares.`,
 	}
 }
 
-// topRun is one run of "profuse top".
 type topRun struct {
 	n             int    // length of the list; 0 for all
 	table, value  string // stacks to list, and the value that ranks them
@@ -52,7 +51,6 @@ type topRun struct {
 	programs      sources.Programs
 }
 
-// A topItem is a function or a stack.
 type topItem struct {
 	symbol     profile.Symbol  // the function, or the callee of the stack
 	frames     []profile.Frame // of a stack, the callee first; nil for a function
@@ -114,7 +112,6 @@ func (c *topRun) run(_ context.Context, env *cli.Env, args []string) error {
 	return out.Flush()
 }
 
-// A topList is a ranked list of functions or stacks.
 type topList struct {
 	one   string // "function"
 	kind  string // "functions" or "stacks of samples"
@@ -179,7 +176,6 @@ func topFunctions(v profile.View) *topList {
 	return list
 }
 
-// topStacks returns the stacks of a set, ranked by the value with this index.
 func topStacks(set profile.StackSet, value int) *topList {
 	list := &topList{one: "stack of " + set.Name, kind: "stacks of " + set.Name, value: set.Values[value].Name, unit: set.Values[value].Unit}
 	list.all = func(yield func(*topItem) bool) {
@@ -235,12 +231,10 @@ func (l *topList) rank(d profile.Distribution, n int, wanted func(name string) b
 	}
 }
 
-// hasFunction reports whether the function, or any function of the stack, has a wanted name.
 func (it *topItem) hasFunction(wanted func(name string) bool) bool {
 	return wanted(it.symbol.String()) || slices.ContainsFunc(it.frames, func(f profile.Frame) bool { return wanted(f.Symbol.String()) })
 }
 
-// unitSuffix is the text after a total: the unit, except for counts.
 func (l *topList) unitSuffix() string {
 	if l.unit == profile.Count {
 		return ""
@@ -321,7 +315,7 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 	id := v.Identity()
 	out := topJSON{
 		Head: schema.For("top"), File: id.File, FileFormat: schema.FileFormatOf(id.Family, id.Format, id.Version), Kind: l.kind, Value: l.value, Unit: string(l.unit), Number: d.Values, Total: d.Total,
-		Items: []topItemJSON{}, Cutoffs: []console.Cutoff{},
+		Items: []topItemJSON{}, Cutoffs: console.NewCutoffs(d.Cutoffs),
 	}
 	for i := range l.items {
 		it := &l.items[i]
@@ -337,13 +331,9 @@ func (l *topList) writeJSON(w *bufio.Writer, v profile.View, d profile.Distribut
 		}
 		out.Items = append(out.Items, item)
 	}
-	for _, c := range d.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: c.Share, MinCount: c.Min, Counters: c.Values})
-	}
 	console.WriteJSON(w, out, "")
 }
 
-// valueNames joins the names of a set's values.
 func valueNames(set profile.StackSet) string {
 	var names []string
 	for _, v := range set.Values {
@@ -352,7 +342,6 @@ func valueNames(set profile.StackSet) string {
 	return strings.Join(names, ", ")
 }
 
-// setNames joins the names of stack sets.
 func setNames(sets []profile.StackSet) string {
 	if len(sets) == 0 {
 		return "none"

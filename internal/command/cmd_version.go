@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// versionCommand is "profuse version".
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
@@ -26,10 +25,8 @@ same first number have in common.`,
 	}
 }
 
-// versionRun is one run of "profuse version".
 type versionRun struct{}
 
-// run prints the version and a table of the formats.
 func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usagef("want no arguments")
@@ -38,8 +35,8 @@ func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 	fmt.Fprintf(w, "profuse %s, built with %s for %s/%s\n\nversions of\treads\twrites\n",
 		moduleVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, f := range formats.All() {
-		read, written := f.Versions()
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f, read, cmp.Or(written, "-"))
+		about := f.Describe()
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f, about.Read, cmp.Or(about.Written, "-"))
 	}
 	return w.Flush()
 }
@@ -47,7 +44,6 @@ func (versionRun) run(_ context.Context, env *cli.Env, args []string) error {
 // release is the version in the newest heading of CHANGELOG.md.
 const release = "1.0.0-rc.1"
 
-// moduleVersion returns the version of the running program.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -42,7 +42,6 @@ port is in use, and 2 if the command line is wrong.`,
 	}
 }
 
-// viewRun is one run of "profuse view".
 type viewRun struct {
 	reportOptions
 	port   int // 0 for any free one

@@ -64,7 +64,6 @@ be merged, and 2 if the command line is wrong.`,
 	}
 }
 
-// watchRun is one run of "profuse watch".
 type watchRun struct {
 	options merging.Options // the options that it shares with "profuse merge"
 	adders  families.Adders // the options of each family
@@ -80,8 +79,7 @@ type watchRun struct {
 	poll       pollOption
 }
 
-// run watches until an interrupt, and then merges the files that are complete; or with --once until no file
-// is left.
+// run watches until an interrupt, and then merges the files that are complete; or with --once until no file is left.
 func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(env, args); err != nil {
 		return err
@@ -114,7 +112,6 @@ func (c *watchRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return err
 }
 
-// check returns what is wrong with the command line.
 func (c *watchRun) check(env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:

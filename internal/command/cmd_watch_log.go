@@ -38,7 +38,6 @@ func newWatchLog(env *cli.Env, dir string, options *merging.Options) *watchLog {
 	return &watchLog{line: env.StatusLine(options.Quiet), dir: dir, output: options.Output, warned: make(map[string]bool)}
 }
 
-// event prints an event of the watch.
 func (l *watchLog) event(e watch.Event) {
 	switch e := e.(type) {
 	case watch.Started:
@@ -66,12 +65,12 @@ func (l *watchLog) event(e watch.Event) {
 
 // printStarted prints the files and the output at the start, and whether the last run ended early.
 func (l *watchLog) printStarted(e watch.Started) {
-	found := cli.Quantity(uint64(e.Files), "file", "files")
+	found := cli.Quantity(e.Files, "file", "files")
 	if e.Files > 0 {
-		found += fmt.Sprintf(" (%s)", cli.Size(uint64(e.Bytes)))
+		found += fmt.Sprintf(" (%s)", cli.Size(e.Bytes))
 	}
 	if e.Known > 0 {
-		found += fmt.Sprintf(", %s of them merged before", cli.Count(uint64(e.Known)))
+		found += fmt.Sprintf(", %s of them merged before", cli.Count(e.Known))
 	}
 	l.line.Printf("watching %s: found %s", l.dir, found)
 	switch {
@@ -89,7 +88,7 @@ func (l *watchLog) printStarted(e watch.Started) {
 	if e.Interrupted {
 		text := "the last run was interrupted"
 		if e.Rolled > 0 {
-			text += fmt.Sprintf("; adding %s that it did not finish", cli.Quantity(uint64(e.Rolled), "file", "files"))
+			text += fmt.Sprintf("; adding %s that it did not finish", cli.Quantity(e.Rolled, "file", "files"))
 		}
 		l.line.Printf("%s", text)
 	}
@@ -100,9 +99,9 @@ func (l *watchLog) printStarted(e watch.Started) {
 
 // total returns a text about the number of files merged in all runs.
 func (l *watchLog) total(t watch.Total) string {
-	s := cli.Quantity(uint64(t.Files), "file", "files")
+	s := cli.Quantity(t.Files, "file", "files")
 	if t.Profiles != t.Files {
-		s += fmt.Sprintf(" with %s", cli.Quantity(uint64(t.Profiles), "profile", "profiles"))
+		s += fmt.Sprintf(" with %s", cli.Quantity(t.Profiles, "profile", "profiles"))
 	}
 	return s
 }
@@ -118,13 +117,12 @@ func (l *watchLog) addWritten(e watch.Written) {
 	}
 }
 
-// printWritten prints what was merged since its last line.
 func (l *watchLog) printWritten() {
 	if l.done.Files == 0 {
 		return
 	}
-	l.line.Printf("merged %s (%s) into %s: %s; %s in all", cli.Quantity(uint64(l.done.Files), "file", "files"),
-		cli.Size(uint64(l.done.Bytes)), l.output, l.done.Contents, l.total(l.done.Total))
+	l.line.Printf("merged %s (%s) into %s: %s; %s in all", cli.Quantity(l.done.Files, "file", "files"),
+		cli.Size(l.done.Bytes), l.output, l.done.Contents, l.total(l.done.Total))
 	l.done, l.printed = watch.Written{}, time.Now()
 }
 
@@ -163,7 +161,6 @@ func (l *watchLog) printRefused(e watch.Refused) {
 	}
 }
 
-// status returns the text of the status line on a terminal.
 func (l *watchLog) status(s watch.Status) string {
 	parts := []string{l.total(s.Total) + " merged"}
 	parts = append(parts, cli.Parts(
@@ -176,19 +173,18 @@ func (l *watchLog) status(s watch.Status) string {
 	return text
 }
 
-// printStopped prints what was merged and what is left for the next run.
 func (l *watchLog) printStopped(e watch.Stopped) {
 	l.printWritten()
 	l.line.Clear()
 	text := "nothing was merged"
 	if e.Merged > 0 {
-		text = cli.Quantity(uint64(e.Merged), "file", "files") + " merged"
+		text = cli.Quantity(e.Merged, "file", "files") + " merged"
 	}
 	if e.Refused > 0 {
-		text += fmt.Sprintf(", %s not", cli.Count(uint64(e.Refused)))
+		text += fmt.Sprintf(", %s not", cli.Count(e.Refused))
 	}
 	if n := e.Settling + e.Busy; n > 0 {
-		text += fmt.Sprintf("; left for the next run: %s that may still change", cli.Quantity(uint64(n), "file", "files"))
+		text += fmt.Sprintf("; left for the next run: %s that may still change", cli.Quantity(n, "file", "files"))
 	}
 	l.line.Printf("ended: %s", text)
 }

@@ -45,8 +45,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/memlimit"
 )
 
-// Main runs the command line of the process and ends the process. Drivers open the buckets that the
-// command line names.
+// Main runs the command line of the process and ends the process. Drivers open the buckets that the command line names.
 func Main(drivers store.Drivers) {
 	ctx := interrupt.Context(filepath.Base(os.Args[0]))
 	memlimit.SetLimit(os.Getenv)
@@ -70,7 +69,6 @@ func Main(drivers store.Drivers) {
 	os.Exit(code)
 }
 
-// readEnvironment sets the limit on inputs from the environment.
 func readEnvironment(env *cli.Env) error {
 	text := env.Getenv(memlimit.SizeVariable)
 	if text == "" {
@@ -82,9 +80,8 @@ func readEnvironment(env *cli.Env) error {
 	return nil
 }
 
-// run runs a command line, which begins with the program's name, and returns the exit code. A link named
-// llvm-profdata makes it llvm-profdata, profuse-cc runs a compiler, and profuse-fleet also has the
-// commands of "profuse fleet".
+// run runs a command line, which begins with the program's name, and returns the exit code. A link named llvm-profdata
+// makes it llvm-profdata, profuse-cc runs a compiler, and profuse-fleet also has the commands of "profuse fleet".
 func run(ctx context.Context, env *cli.Env, argv []string) int {
 	if len(argv) == 0 {
 		argv = []string{"profuse"}
@@ -145,15 +142,13 @@ command.`,
 	return a
 }
 
-// An llvmTool is a tool that profuse replaces.
 type llvmTool struct {
 	name string
 	long string // of its help
 	main func(args []string, env clopt.Env) int
 }
 
-// llvmTools are the tools that profuse replaces, with LLVM's command line (package clopt) and exit
-// codes.
+// llvmTools are the tools that profuse replaces, with LLVM's command line (package clopt) and exit codes.
 var llvmTools = [...]llvmTool{
 	{"llvm-profdata", `Takes the command line of llvm-profdata and writes the same files and text as llvm-profdata of LLVM 22. profuse does the same when it is started as
 llvm-profdata, for example through a link:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,14 +41,9 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	root := oracle.Root(t)
 	copies := func(from string, n int, ext string) (names []string) {
-		data, err := os.ReadFile(filepath.Join(root, "testdata", from))
-		if err != nil {
-			t.Fatal(err)
-		}
 		for i := range n {
-			name := filepath.Join(dir, fmt.Sprintf("%s-%d%s", filepath.Base(filepath.Dir(from)), i, ext))
-			oracle.WriteFile(t, name, data)
-			names = append(names, name)
+			names = append(names, filepath.Join(dir, fmt.Sprintf("%s-%d%s", filepath.Base(filepath.Dir(from)), i, ext)))
+			copyTo(t, names[i], filepath.Join(root, "testdata", from))
 		}
 		return names
 	}
@@ -75,9 +71,9 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 			takes := time.Since(start)
-			fresh, err := os.ReadFile(out)
-			if err != nil || len(fresh) == 0 {
-				t.Fatal("no output", err)
+			fresh := oracle.ReadFile(t, out)
+			if len(fresh) == 0 {
+				t.Fatal("no output")
 			}
 			old := []byte("what was there before")
 			for range 20 / oracle.Step(4) {
@@ -116,6 +112,7 @@ func TestConcurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	profuse := asProfuse(t)
 	dir := t.TempDir()
 	fixtures := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
@@ -130,11 +127,7 @@ func TestConcurrent(t *testing.T) {
 		if text, err := exec.Command(profuse, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, inputs = append(want, data), append(inputs, args)
+		want, inputs = append(want, oracle.ReadFile(t, out)), append(inputs, args)
 	}
 	for range 5 {
 		var running []*exec.Cmd
@@ -150,12 +143,7 @@ func TestConcurrent(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		got := oracle.ReadFile(t, out)
-		found := false
-		for _, w := range want {
-			found = found || bytes.Equal(got, w)
-		}
-		if !found {
+		if got := oracle.ReadFile(t, out); !slices.ContainsFunc(want, func(w []byte) bool { return bytes.Equal(got, w) }) {
 			t.Errorf("%d bytes, which none of the merges wrote", len(got))
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// documented says where the commands of a document run, or those of one of its sections:
-// what is in the folder and which tools they need. Commands that match other do not run
-// here; those that match fails exit with 1.
+// documented says where the commands of a document run, or those of one of its sections: what is in the folder and
+// which tools they need. Commands that match other do not run here; those that match fails exit with 1.
 var documented = map[string]struct{ project, setup, tools, other, fails string }{
 	"README.md": {
 		setup: `mkdir bin profiles && ln -s "$FIXTURES" testdata && ln -s "$(command -v profuse)" bin
@@ -112,11 +111,7 @@ func TestDocuments(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()
 	root := oracle.Root(t)
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/profuse-pgo/profuse/cmd/profuse").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// The newest compiler under the name that people use.
+	bin := t.TempDir() // with the newest compiler under the name that people use
 	for _, name := range []string{"clang", "clang++"} {
 		if path, err := exec.LookPath(name + "-22"); err == nil {
 			if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
@@ -143,7 +138,10 @@ func TestDocuments(t *testing.T) {
 			commands := shellCommands(text)
 			delete(seen, key)
 			if len(commands) > 0 {
-				t.Run(key, func(t *testing.T) { runDocumented(t, key, commands, bin, filepath.Join(root, "testdata")) })
+				t.Run(key, func(t *testing.T) {
+					t.Parallel()
+					runDocumented(t, key, commands, bin, filepath.Join(root, "testdata"))
+				})
 			}
 		}
 	}

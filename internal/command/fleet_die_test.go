@@ -17,20 +17,14 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/files/store"
-	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFleetDieAnywhere ends a plan, each task and the reduce before and after each operation
-// on the bucket. What is started again goes on, and the result has the bytes of one merge,
-// with each profile counted once.
+// TestFleetDieAnywhere ends a plan, each task and the reduce before and after each operation on the bucket. What is
+// started again goes on, and the result has the bytes of one merge, with each profile counted once.
 func TestFleetDieAnywhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	var files []string
-	for i := range 7 {
-		name := filepath.Join(dir, "raw", fmt.Sprintf("%d.profraw", i))
-		copyTo(t, name, filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", fmt.Sprintf("ir-run%d.profraw", 1+i%3)))
-		files = append(files, name)
-	}
+	files := copiesOfRuns(t, filepath.Join(dir, "raw"), 7)
 	flat := filepath.Join(dir, "flat.profdata")
 	profuse(t, append([]string{"merge", "-q", "-o", flat}, files...)...)
 	deaths := 0

@@ -18,8 +18,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // kubernetesEnv names a folder with etcd, kube-apiserver and kube-controller-manager, which
@@ -36,13 +34,7 @@ func TestFleetKubernetes(t *testing.T) {
 	}
 	k := startKubernetes(t, bin)
 	dir := t.TempDir()
-	root := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
-	var files []string
-	for i := range 40 {
-		name := filepath.Join(dir, "raw", fmt.Sprintf("%02d.profraw", i))
-		copyTo(t, name, filepath.Join(root, fmt.Sprintf("ir-run%d.profraw", 1+i%3)))
-		files = append(files, name)
-	}
+	files := copiesOfRuns(t, filepath.Join(dir, "raw"), 40)
 	flat, job, out := filepath.Join(dir, "flat.profdata"), filepath.Join(dir, "job"), filepath.Join(dir, "out.profdata")
 	profuse(t, append([]string{"merge", "-q", "-o", flat}, files...)...)
 	program := asProfuse(t)
@@ -101,8 +93,7 @@ func (n *testNode) done(t *testing.T) bool {
 	return complete == 2
 }
 
-// runPods starts the pods that have not begun. The first of some indexes fails, and that
-// of others is evicted.
+// runPods starts the pods that have not begun. The first of some indexes fails, and that of others is evicted.
 func (n *testNode) runPods(t *testing.T) {
 	for _, pod := range n.k.list(t, "/api/v1/namespaces/default/pods") {
 		name := at(pod, "metadata", "name").(string)

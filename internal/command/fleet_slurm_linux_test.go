@@ -19,32 +19,22 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFleetSlurm runs a job on a Slurm cluster of three nodes on this machine, as the
-// rendered script submits it. Tasks kill themselves, a node is lost, and the array is
-// submitted again: the result is that of one merge.
+// TestFleetSlurm runs a job on a Slurm cluster of three nodes on this machine, as the rendered script submits it. Tasks
+// kill themselves, a node is lost, and the array is submitted again: the result is that of one merge.
 func TestFleetSlurm(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()
 	s := startSlurm(t)
 	dir := t.TempDir()
-	root := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
-	var files []string
-	for i := range 60 {
-		name := filepath.Join(dir, "raw", fmt.Sprintf("%02d.profraw", i))
-		copyTo(t, name, filepath.Join(root, fmt.Sprintf("ir-run%d.profraw", 1+i%3)))
-		if i == 40 {
-			if err := os.Truncate(name, 1000); err != nil {
-				t.Fatal(err)
-			}
-		}
-		files = append(files, name)
+	files := copiesOfRuns(t, filepath.Join(dir, "raw"), 60)
+	if err := os.Truncate(files[40], 1000); err != nil {
+		t.Fatal(err)
 	}
 	loss := []string{"--max-lost-inputs", "2%", "--max-lost-functions", "100%"}
 	flat := filepath.Join(dir, "flat.profdata")
 	profuse(t, append(append([]string{"merge", "-q", "-o", flat}, loss...), files...)...)
 
-	// Every third task dies in its first attempt, and all take a while, so that the node
-	// is lost while they run.
+	// Every third task dies in its first attempt, and all take a while, so that the node is lost while they run.
 	log, job, out := filepath.Join(dir, "attempts"), filepath.Join(dir, "job"), filepath.Join(dir, "out.profdata")
 	program := filepath.Join(dir, "profuse.sh")
 	script := fmt.Sprintf(`#!/bin/sh
@@ -229,8 +219,7 @@ func (s *slurmCluster) await(t *testing.T, ready func() bool) {
 	}
 }
 
-// lose ends the daemon of a node. What runs there goes on, while Slurm starts it again
-// elsewhere.
+// lose ends the daemon of a node. What runs there goes on, while Slurm starts it again elsewhere.
 func (s *slurmCluster) lose(t *testing.T, node string) {
 	t.Helper()
 	if err := s.nodes[node].Process.Kill(); err != nil {

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,8 +19,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// manyValues writes profiles that have more than 255 values of one site together, which
-// indexed profiles do not hold.
+// manyValues writes profiles that have more than 255 values of one site together, which indexed profiles do not hold.
 func manyValues(t *testing.T) (files []string) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -38,8 +36,7 @@ func manyValues(t *testing.T) (files []string) {
 	return files
 }
 
-// manyTraces writes profiles, and archives of profiles, that have more temporal traces
-// together than are kept.
+// manyTraces writes profiles, and archives of profiles, that have more temporal traces together than are kept.
 func manyTraces(t *testing.T) (files []string) {
 	dir := t.TempDir()
 	for i := range 4 {
@@ -161,29 +158,25 @@ func runTasks(t *testing.T, rng *rand.Rand, program, job string, shards int) {
 
 func copyTo(t *testing.T, to, from string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o777)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, 0o666)
-	}
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	oracle.WriteFile(t, to, oracle.ReadFile(t, from))
 }
 
-func wantSame(t *testing.T, got, want string) {
+// copiesOfRuns writes n raw profiles, copies of three, into a folder.
+func copiesOfRuns(t *testing.T, dir string, n int) (files []string) {
 	t.Helper()
-	a := oracle.ReadFile(t, got)
-	b := oracle.ReadFile(t, want)
-	if !bytes.Equal(a, b) {
-		t.Errorf("%s has %d bytes, other than the %d of %s", got, len(a), len(b), want)
+	for i := range n {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("%02d.profraw", i)))
+		copyTo(t, files[i], oracle.Testdata(t, fmt.Sprintf("irpgo/clang22/ir-run%d.profraw", 1+i%3))[0])
 	}
+	return files
 }
 
 // TestFleetWeights: labels, days and weights of a reduce are weighted inputs of a merge.
 func TestFleetWeights(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	from := filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22")
 	file := func(region, day string, run int) string {

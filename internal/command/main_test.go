@@ -13,12 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -27,6 +30,8 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 
 // The test binary is profuse too, under all of its names.
 func TestMain(m *testing.M) {
+	// Many tests wait for signals, timers and schedulers, so more of them than there are CPUs run at the same time.
+	_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 	run := func() { Main(store.Drivers{"test": testBucket}) }
 	testscript.Main(m, map[string]func(){"profuse": run, "llvm-profdata": run, "llvm-profdata-22": run, "llvm-mipdata": run, "llvm-cov": run, "llvm-cov-22": run})
 }
@@ -40,10 +45,35 @@ type bucket struct{ store.Store }
 
 func (b bucket) URL(key string) string { return "test://" + b.Store.URL(key) }
 
-// TestScripts runs testdata/script/*.txtar. Beside what testscript offers they
-// have $FIXTURES and $MIP, the folders of the real profiles, $IPROF, that of small
-// iprof files, $COVMAP, that of programs with a coverage mapping, $SHAPES, that of a
-// program for MIP with its sources, and the commands
+// runProfuse runs a command line in this process.
+func runProfuse(ctx context.Context, args ...string) (stdout, stderr string, code int) {
+	var out, diag bytes.Buffer
+	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }, Stores: store.NewAccess(ctx, nil)}
+	code = run(ctx, env, append([]string{"profuse"}, args...))
+	return out.String(), diag.String(), code
+}
+
+// profuse runs a command line, which must succeed, and returns what it prints.
+func profuse(t testing.TB, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := runProfuse(t.Context(), args...)
+	if code != 0 {
+		t.Fatalf("profuse %q: exit code %d\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// wantSame compares two files.
+func wantSame(t *testing.T, got, want string) {
+	t.Helper()
+	if a, b := oracle.ReadFile(t, got), oracle.ReadFile(t, want); !bytes.Equal(a, b) {
+		t.Errorf("%s has %d bytes, other than the %d of %s", got, len(a), len(b), want)
+	}
+}
+
+// TestScripts runs testdata/script/*.txtar. Beside what testscript offers they have $FIXTURES and $MIP, the folders of
+// the real profiles, $IPROF, that of small iprof files, $COVMAP, that of programs with a coverage mapping, $SHAPES,
+// that of a program for MIP with its sources, and the commands
 //
 //	exits CODE COMMAND [ARGUMENT]...   run a command and expect its exit code
 //	pack gzip|zstd FROM TO             compress a file
@@ -167,5 +197,33 @@ func TestIsStartedAs(t *testing.T) {
 		if got := isStartedAs(name, "llvm-profdata"); got != want {
 			t.Errorf("%q: %v", name, got)
 		}
+	}
+}
+
+// oracleCondition holds the conditions of scripts: [slow] and [cover], and [oracle:TOOL], whether a compiler or the
+// like is there. As with [oracle.Tool], a tool that has to be and is not fails the test.
+func oracleCondition(condition string) (bool, error) {
+	switch condition {
+	case "slow":
+		return !oracle.Everything(), nil
+	case "cover": // a program that counts coverage writes files of its own
+		return testing.CoverMode() != "", nil
+	}
+	tool, ok := strings.CutPrefix(condition, "oracle:")
+	if !ok {
+		return false, errors.New("unknown condition " + condition)
+	}
+	_, err := exec.LookPath(tool)
+	if err != nil && os.Getenv(oracle.RequireEnv) == "1" {
+		return false, errors.New(oracle.Missing + tool)
+	}
+	return err == nil, nil
+}
+
+// compilerEnv sets what compilers need in scripts, which have no home folder.
+func compilerEnv(env *testscript.Env) {
+	env.Setenv("PROFUSE_CACHE", filepath.Join(env.WorkDir, ".cache"))
+	if home, err := os.UserHomeDir(); err == nil && os.Getenv("RUSTUP_HOME") == "" {
+		env.Setenv("RUSTUP_HOME", filepath.Join(home, ".rustup"))
 	}
 }

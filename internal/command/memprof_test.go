@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -13,23 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
-	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // heapDir is the folder of the raw heap profiles and their programs.
 func heapDir(t testing.TB) string { return filepath.Join(oracle.Root(t), "testdata", "memprof", "raw") }
-
-// profuse runs a command line, which must succeed.
-func profuse(t testing.TB, args ...string) {
-	t.Helper()
-	var stderr bytes.Buffer
-	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" }, Stores: store.NewAccess(t.Context(), nil)}
-	if code := run(t.Context(), env, append([]string{"profuse"}, args...)); code != 0 {
-		t.Fatalf("profuse %v: exit code %d, %s", args, code, stderr.String())
-	}
-}
 
 // heapSums are the contents of heap profiles, as sums by function and stack.
 type heapSums struct {
@@ -100,10 +87,10 @@ func (h *heapSums) equal(t *testing.T, want *heapSums) {
 	}
 }
 
-// TestMergeHeapProfiles merges raw, indexed and YAML profiles and compares with
-// sums over what llvm-profdata shows of each: of raw ones after it has merged
-// them alone.
+// TestMergeHeapProfiles merges raw, indexed and YAML profiles and compares with sums over what llvm-profdata shows of
+// each: of raw ones after it has merged them alone.
 func TestMergeHeapProfiles(t *testing.T) {
+	t.Parallel()
 	llvm := oracle.LLVM(t, 22)
 	dir, work := heapDir(t), t.TempDir()
 	alone := make(map[string]string) // what stands for an input
@@ -187,12 +174,12 @@ func TestMergeHeapProfiles(t *testing.T) {
 
 var profiledSize = regexp.MustCompile(`total profiled size (\d+)`)
 
-// TestClangUsesMergedHeaps: compilers match the contexts of what the commands
-// merge, counters among it, as those of llvm-profdata's merge of the raw profile.
-// The exact merge sums up where an unrolled loop has one call at several
+// TestClangUsesMergedHeaps: compilers match the contexts of what the commands merge, counters among it, as those of
+// llvm-profdata's merge of the raw profile. The exact merge sums up where an unrolled loop has one call at several
 // addresses; the drop-in command leaves them apart, as llvm-profdata does.
 func TestClangUsesMergedHeaps(t *testing.T) {
 	oracle.Slow(t)
+	t.Parallel()
 	dir := heapDir(t)
 	counters := filepath.Join(oracle.Root(t), "testdata", "irpgo")
 	for _, c := range []struct {

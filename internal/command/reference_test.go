@@ -1,15 +1,24 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/internal/command/families"
+	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -56,7 +65,7 @@ const exitCodes = `
 |--:|---|---|
 | 0 | all commands | done |
 | 1 | all commands | failed: a file that is missing, a full disk, no profile |
-| 1 | ` + "`check`" + ` | a file is not sound, or differs too much from that of ` + "`--against`" + ` |
+| 1 | ` + "`check`" + ` | a file is not sound, or differs too much from the profile of ` + "`--against`" + ` |
 | 1 | ` + "`show`, `salvage`, `watch --once`" + ` | one of the files cannot be read or merged |
 | 1 | ` + "`doctor`" + ` | an instrumented process left no profile that can be read, or no process is instrumented |
 | 1 | ` + "`coverage`, `coverage tests`" + ` | a limit is missed |
@@ -67,3 +76,131 @@ const exitCodes = `
 
 The drop-in commands have the exit codes of LLVM's tools: 0, or 1 after an error.
 `
+
+// TestRelease: the program has the version of the newest changes.
+func TestRelease(t *testing.T) {
+	changes := oracle.ReadFile(t, "../../CHANGELOG.md")
+	heading := regexp.MustCompile(`(?m)^## (\S+)`).FindSubmatch(changes)
+	if heading == nil || string(heading[1]) != release {
+		t.Errorf("CHANGELOG.md begins with %q, profuse version with %q", heading, release)
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	for _, test := range []struct {
+		what, main, revision, modified, want string
+	}{
+		{"go install of a release", "v" + release, "", "", release},
+		{"a tag that is checked out", "v" + release, commit, "false", release},
+		{"a tag with changes", "v" + release + "+dirty", commit, "true", release + "+0123456789ab.dirty"},
+		{"a commit before the first tag", "v0.0.0-20261126013000-0123456789ab", commit, "false", release + "+0123456789ab"},
+		{"a commit after a tag", "v1.0.0-rc.0.0.20261126013000-0123456789ab+dirty", commit, "true", release + "+0123456789ab.dirty"},
+		{"go install of a commit", "v0.0.0-20261126013000-0123456789ab", "", "", release + "+0123456789ab"},
+		{"old Go", "(devel)", commit, "false", release + "+0123456789ab"},
+		{"no repository", "(devel)", "", "", release + "+unknown"},
+		{"no module", "", "", "", release + "+unknown"},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			info := &debug.BuildInfo{Main: debug.Module{Version: test.main}}
+			for key, value := range map[string]string{"vcs.revision": test.revision, "vcs.modified": test.modified} {
+				if value != "" {
+					info.Settings = append(info.Settings, debug.BuildSetting{Key: key, Value: value})
+				}
+			}
+			if got := versionOf(info); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestDemoFiles: the files of "profuse demo" are the fixtures that the compiler made.
+func TestDemoFiles(t *testing.T) {
+	fixtures := filepath.Join(oracle.Root(t), "testdata", "irpgo")
+	files := 0
+	err := fs.WalkDir(demoFiles, "demo", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		fixture := strings.TrimPrefix(name, "demo/")
+		if strings.HasSuffix(name, ".profraw") {
+			fixture = "clang22/ir-" + fixture
+		}
+		have, err := demoFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(have, oracle.ReadFile(t, filepath.Join(fixtures, filepath.FromSlash(fixture)))) {
+			t.Errorf("%s differs from %s", name, fixture)
+		}
+		return nil
+	})
+	if err != nil || files != 7 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// TestFamilies: every format belongs to one family, and every family can write sums that
+// lose nothing, which fleets need.
+func TestFamilies(t *testing.T) {
+	for _, f := range formats.All() {
+		n := 0
+		for _, known := range families.All {
+			if slices.Contains(known.Kinds, f.Family()) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: its family %s is one of %d families of commands, want 1", f, f.Family(), n)
+		}
+	}
+	fleets := oracle.ReadFile(t, "../../docs/fleet.md") // its table of files lists the files of partial sums
+	for _, known := range families.All {
+		if known.Help.Merge == "" || len(known.Help.Show) == 0 {
+			t.Errorf("family %v: the help texts of merge and show say nothing of it", known.Kinds)
+		}
+		results := known.Adder().Results()
+		exact := slices.IndexFunc(results, func(r merging.Result) bool { return r.Exact != "" })
+		if exact < 0 {
+			t.Errorf("family %v: no result is exact", known.Kinds)
+		} else if suffix := results[exact].Exact; !strings.Contains(string(fleets), suffix+"`") {
+			t.Errorf("family %v: docs/fleet.md has no partial sum *%s", known.Kinds, suffix)
+		}
+	}
+}
+
+// TestChoicesAreExplained: the help text of a command has every word that one of its options takes,
+// so that a list written by hand cannot lack one.
+func TestChoicesAreExplained(t *testing.T) {
+	choices := 0
+	var look func(path string, commands []*cli.Command)
+	look = func(path string, commands []*cli.Command) {
+		for _, c := range commands {
+			look(path+" "+c.Name, c.Commands)
+			if c.Setup == nil {
+				continue
+			}
+			f := cli.NewFlags(c.Name)
+			c.Setup(f)
+			f.VisitAll(func(o *flag.Flag) {
+				choice, ok := o.Value.(*cli.Choice)
+				if !ok {
+					return
+				}
+				choices++
+				text := strings.FieldsFunc(o.Usage+" "+c.Long, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+				for _, word := range choice.Allowed {
+					if !slices.Contains(text, word) {
+						t.Errorf("%s %s --%s: the help text lacks %q", path, c.Name, o.Name, word)
+					}
+				}
+			})
+		}
+	}
+	look("profuse", app().Commands)
+	if choices < 10 {
+		t.Errorf("%d options have a choice", choices)
+	}
+}

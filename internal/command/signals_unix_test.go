@@ -18,9 +18,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestSignals sends signals to commands that do nothing but wait: for a FIFO to be
-// opened, for bytes, for somebody to read what they write. Each ends with the exit code
-// of the signal, and leaves no temporary file.
+// TestSignals sends signals to commands that do nothing but wait: for a FIFO to be opened, for bytes, for somebody to
+// read what they write. Each ends with the exit code of the signal, and leaves no temporary file.
 func TestSignals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes that wait")

@@ -48,12 +48,12 @@ func onTerminal(t *testing.T, env string, name string, args ...string) string {
 	return strings.ReplaceAll(shown.String(), "\r\n", "\n")
 }
 
-// TestTerminal: nothing that a profile or a path contains controls the terminal, and
-// files and pipes get it as it is.
+// TestTerminal: nothing that a profile or a path contains controls the terminal, and files and pipes get it as it is.
 func TestTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	profuse := asProfuse(t)
 	dir := t.TempDir()
 	const evil = "evil\x1b]0 title\a\x1b[31m\u009b2J\x7f"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -28,19 +27,16 @@ func familyCases(t *testing.T) map[string]oracle.Family {
 // samplesOfBuilds are sample profiles of two builds, whose checksums differ.
 func samplesOfBuilds(t *testing.T) oracle.Family {
 	files := oracle.Testdata(t, "sampleprof/probes.afdo", "sampleprof/calls-probes.afdo", "sampleprof/calls-probes.prof")
-	text, err := os.ReadFile(oracle.Testdata(t, "sampleprof/probes.prof")[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, oracle.Testdata(t, "sampleprof/probes.prof")[0])
 	other := filepath.Join(t.TempDir(), "other.prof")
 	oracle.WriteFile(t, other, bytes.ReplaceAll(text, []byte("Checksum: "), []byte("Checksum: 9")))
 	return oracle.Family{Merged: append(files, other), Suffix: ".afdo", Part: []string{"--format", "partial"}}
 }
 
-// TestTrees: merges of merges, in random trees, have the bytes of one merge in every
-// family. Trees of LLVM profiles are made of partial sums; see irpgo TestPartials for
-// harder ones.
+// TestTrees: merges of merges, in random trees, have the bytes of one merge in every family. Trees of LLVM profiles are
+// made of partial sums; see irpgo TestPartials for harder ones.
 func TestTrees(t *testing.T) {
+	t.Parallel()
 	cases := familyCases(t)
 	heaps := cases["MemProf"]
 	heaps.Merged = append(oracle.Testdata(t, "memprof/raw/clang22-split.memprofraw", "memprof/raw/clang22-dumps.memprofraw", "memprof/temperatures.memprof.yaml"), heaps.Merged...)
@@ -107,9 +103,5 @@ func (m *mergeTree) merge(files, options []string) []byte {
 	m.t.Helper()
 	name := filepath.Join(m.dir, "result"+m.suffix)
 	m.write(name, files, options)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return data
+	return oracle.ReadFile(m.t, name)
 }

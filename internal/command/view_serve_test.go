@@ -18,6 +18,7 @@ import (
 
 // TestView serves a profile, asks for its pages, and interrupts.
 func TestView(t *testing.T) {
+	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	out, to := io.Pipe()
@@ -61,6 +62,7 @@ func TestView(t *testing.T) {
 }
 
 func TestViewPortTaken(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

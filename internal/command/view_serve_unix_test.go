@@ -16,9 +16,9 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestViewSignals: either signal ends the process, which is no failure, also
-// while a browser keeps its connection open.
+// TestViewSignals: either signal ends the process, which is no failure, also while a browser keeps its connection open.
 func TestViewSignals(t *testing.T) {
+	t.Parallel()
 	profuse := asProfuse(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		cmd := exec.CommandContext(t.Context(), profuse, "view", "--mangled", filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof"))

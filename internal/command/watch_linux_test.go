@@ -1,7 +1,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,14 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A farm is a folder in which profiles land all the time: raw ones of three
-// runs again and again, and text profiles with a function each that is in no
-// other.
+// A farm is a folder in which profiles land all the time: raw ones of three runs again and again, and text profiles
+// with a function each that is in no other.
 type farm struct {
 	t   *testing.T
 	dir string // of everything
@@ -48,11 +50,7 @@ func newFarmOf(t *testing.T, out string, files ...string) *farm {
 	f := &farm{t: t, dir: t.TempDir(), ext: filepath.Ext(files[0])}
 	f.in, f.out = filepath.Join(f.dir, "in"), filepath.Join(f.dir, out)
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.raw = append(f.raw, data)
+		f.raw = append(f.raw, oracle.ReadFile(t, name))
 	}
 	for _, name := range []string{f.in + "/sub", f.all()} {
 		if err := os.MkdirAll(name, 0o777); err != nil {
@@ -197,8 +195,7 @@ func (f *farm) killWatches(run time.Duration, kills int, options []string, said 
 	}
 }
 
-// TestWatchKilled kills "profuse watch" at random moments while profiles land,
-// and nothing is lost or counted twice.
+// TestWatchKilled kills "profuse watch" at random moments while profiles land, and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
 	t.Parallel()
 	kills := 67 // in each of the three ways
@@ -349,6 +346,7 @@ func TestWatchSignals(t *testing.T) {
 // TestWatchFullDisk lets writing fail by a limit on the size of files, and then
 // lifts the limit, as when somebody makes room.
 func TestWatchFullDisk(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t)
 	for range 40 {
 		f.land()
@@ -377,6 +375,7 @@ func TestWatchFullDisk(t *testing.T) {
 
 // A second run waits for the first, also if that is killed.
 func TestWatchTwice(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t)
 	f.land()
 	first := f.watch("--settle", "10ms", "--every", "0s")
@@ -393,4 +392,67 @@ func TestWatchTwice(t *testing.T) {
 		t.Fatalf("%v: %s", err, log())
 	}
 	f.check()
+}
+
+// TestWatchFamilies lets profiles of each family land while "profuse watch" runs and is killed at random moments.
+// Whoever reads the output meanwhile finds a whole profile. In the end it has the bytes that "profuse merge" writes.
+func TestWatchFamilies(t *testing.T) {
+	t.Parallel()
+	kills := 20
+	if !oracle.Everything() {
+		kills = 4
+	}
+	cases := familyCases(t)
+	cases["gzipped"] = oracle.Family{Merged: cases[string(formats.Iprof)].Merged, Suffix: ".iprof.gz"}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFarmOf(t, "out"+c.Suffix, c.Merged...)
+			var programs []string
+			for _, p := range c.Programs {
+				programs = append(programs, "--program", p)
+			}
+			options := append([]string{"--settle", "10ms", "--every", "0s", "--batch", "3", "--delete"}, programs...)
+			run := f.measure(options...)
+			var stop atomic.Bool
+			var reader sync.WaitGroup
+			reader.Go(func() {
+				for !stop.Load() {
+					f.readOutput()
+					time.Sleep(time.Millisecond)
+				}
+			})
+			f.killWatches(run, kills, options, func(string) {})
+			stop.Store(true)
+			reader.Wait()
+			f.drain(options...)
+			if got := landed(t, f.in); got != 0 {
+				t.Errorf("%d files are left", got)
+			}
+			want := filepath.Join(f.dir, "want"+c.Suffix)
+			args := append([]string{"merge", "-q", "-o", want, f.all()}, programs...)
+			if log, err := combined(exec.Command("profuse", args...)); err != nil {
+				t.Fatalf("%v: %s", err, log)
+			}
+			wantSame(t, f.out, want)
+			t.Logf("%d profiles", f.n)
+		})
+	}
+}
+
+// readOutput finds the output whole, if there is one.
+func (f *farm) readOutput() {
+	data, err := os.ReadFile(f.out)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.t.Error(err)
+		}
+		return
+	}
+	if filepath.Ext(f.out) == ".gz" {
+		return
+	}
+	if _, err := formats.View(f.out, data, formats.ViewOptions{}); err != nil {
+		f.t.Errorf("the output was seen when it was not whole: %v", err)
+	}
 }

@@ -84,11 +84,7 @@ func raceWatch(t *testing.T, round, versions int, version func(k int) []byte) {
 	if text, err := combined(exec.Command("profuse", "watch", "--settle", settle, "--once", "-o", out, in)); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatalf("%v: %s", err, log.String())
-	}
-	p, err := irpgo.Read(out, data, irpgo.ReaderOptions{})
+	p, err := irpgo.Read(out, oracle.ReadFile(t, out), irpgo.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
 // Package cursor walks the bytes of one section of a profile.
 //
-// A [Cursor] holds the section's name, its offset in the file, its byte order
-// and the first failure. After that failure every get returns zero and the error
-// stays, so the caller decodes a record straight through, in the order of the
-// layout, and checks for an error once.
+// A [Cursor] holds the section's name, its offset in the file, its byte order and the first failure. After that
+// failure every get returns zero and the error stays, so the caller decodes a record straight through, in the order
+// of the layout, and checks for an error once.
 package cursor
 
 import (
@@ -12,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Cursor reads forward through a section. It never allocates from a size found
-// in the input: see [Cursor.Count].
+// Cursor reads forward through a section. It never allocates from a size found in the input: see [Cursor.Count].
 type Cursor struct {
 	Section string
 	Record  int // index of the record being read, for errors; -1 when in none
@@ -49,12 +47,11 @@ func (c *Cursor) Rest() []byte { return c.buf[c.pos:] }
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
 // At returns the place at an absolute offset, in the record being read.
-func (c *Cursor) At(off int64) flaw.Place {
+func (c *Cursor) At(off int64) flaw.Position {
 	return flaw.At(c.Section, off).InRecord(c.Record)
 }
 
-// Fail records a failure, unless there is one already. err is one that a place
-// of [Cursor.At] began.
+// Fail records a failure, unless there is one already. err is one that a place of [Cursor.At] began.
 func (c *Cursor) Fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -91,8 +88,7 @@ func (c *Cursor) fixed(n int, field string) []byte {
 // Skip passes over n bytes.
 func (c *Cursor) Skip(n uint64, field string) { c.Bytes(n, field) }
 
-// Align passes over padding up to the next multiple of n from the section's
-// start.
+// Align passes over padding up to the next multiple of n from the section's start.
 func (c *Cursor) Align(n int, field string) {
 	if r := c.pos % n; r != 0 {
 		c.Skip(uint64(n-r), field)

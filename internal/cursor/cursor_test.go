@@ -31,8 +31,7 @@ func TestGets(t *testing.T) {
 	}
 }
 
-// TestExhausted: every get on too little input returns zero, sets one error
-// with the place, and leaves later gets silent.
+// TestExhausted: every get on too little input returns zero, sets one error with the place, and leaves later gets silent.
 func TestExhausted(t *testing.T) {
 	for name, get := range map[string]func(*Cursor) uint64{
 		"U8":    func(c *Cursor) uint64 { return uint64(c.U8("field")) },
@@ -147,8 +146,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestULEBs: four numbers at once are those read one by one, whatever their lengths and
-// wherever they end.
+// TestULEBs: four numbers at once are those read one by one, whatever their lengths and wherever they end.
 func TestULEBs(t *testing.T) {
 	fields := [4]string{"a", "b", "c", "d"}
 	sizes := []uint64{0, 1, 0x7f, 0x80, 1 << 31, math.MaxUint64}

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// ErrSaturated is the cause of an error about sums that are too large for their field and
-// stay at the maximum.
+// ErrSaturated is the cause of an error about sums that are too large for their field and stay at the maximum.
 var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
 
 // Quote quotes a text that was found; of a long one the beginning, as whole characters.
@@ -28,47 +27,47 @@ func Quote[T ~string | ~[]byte](text T) string {
 	return strconv.Quote(string(text[:n])) + "…"
 }
 
-// Place is a [profile.Place] to build an error from. Make it with [At], [In] or
+// Position is a [profile.Position] to build an error from. Make it with [At], [In] or
 // [File]: an unknown offset or record is -1.
-type Place struct{ profile.Place }
+type Position struct{ profile.Position }
 
-// At returns the place at an absolute byte offset in a section; -1 means an
+// At returns the position at an absolute byte offset in a section; -1 means an
 // unknown offset.
-func At(section string, offset int64) Place {
-	return Place{profile.Place{Section: section, Offset: offset, Record: -1}}
+func At(section string, offset int64) Position {
+	return Position{profile.Position{Section: section, Offset: offset, Record: -1}}
 }
 
-// In returns a section as a place, without an offset.
-func In(section string) Place { return At(section, -1) }
+// In returns a section as a position, without an offset.
+func In(section string) Position { return At(section, -1) }
 
-// File returns a file as a place, without section and offset.
-func File(name string) Place { return At("", -1).InFile(name) }
+// File returns a file as a position, without section and offset.
+func File(name string) Position { return At("", -1).InFile(name) }
 
 // InFile returns p in the file of that name.
-func (p Place) InFile(name string) Place { p.File = name; return p }
+func (p Position) InFile(name string) Position { p.File = name; return p }
 
 // InRecord returns p in record i; -1 means no record.
-func (p Place) InRecord(i int) Place { p.Record = i; return p }
+func (p Position) InRecord(i int) Position { p.Record = i; return p }
 
 // OnLine returns p on a line, counted from 1; 0 means no line.
-func (p Place) OnLine(line int) Place { p.Line = line; return p }
+func (p Position) OnLine(line int) Position { p.Line = line; return p }
 
-// Field starts an error about a field read from the place, or about to be written
+// Field starts an error about a field read from the position, or about to be written
 // there:
 //
 //	flaw.At("header", 8).Field("version").Got(v).Want("1 to 10").Unsupported()
 //
 // Only the last call allocates the error.
-func (p Place) Field(name string) Problem { return Problem{place: p, field: name} }
+func (p Position) Field(name string) Problem { return Problem{position: p, field: name} }
 
-// Field starts an error about a field whose place is unknown, or which has none
+// Field starts an error about a field whose position is unknown, or which has none
 // because the profile is in memory.
 func Field(name string) Problem { return In("").Field(name) }
 
 // Problem is an error under construction. The call that names its class, or
 // [Problem.Because], completes it.
 type Problem struct {
-	place                    Place
+	position                 Position
 	field, found, want, hint string
 }
 
@@ -111,13 +110,13 @@ func (p Problem) Unrecognized() error { return p.Because(profile.ErrUnrecognized
 // Empty makes an error of class [profile.ErrEmpty].
 func (p Problem) Empty() error { return p.Because(profile.ErrEmpty) }
 
-// Because makes an error about the place as a whole. The cause must wrap one of
+// Because makes an error about the position as a whole. The cause must wrap one of
 // the classes.
-func (p Place) Because(cause error) error { return Problem{place: p}.Because(cause) }
+func (p Position) Because(cause error) error { return Problem{position: p}.Because(cause) }
 
 // Because makes an error with a cause, which must wrap one of the classes.
 func (p Problem) Because(cause error) error {
-	return &profile.FormatError{Place: p.place.Place, Field: p.field, Got: p.found, Want: p.want, Hint: p.hint, Err: cause}
+	return &profile.FormatError{Position: p.position.Position, Field: p.field, Got: p.found, Want: p.want, Hint: p.hint, Err: cause}
 }
 
 // InFile returns the [profile.FormatError] that err wraps with the file name filled in,
@@ -131,9 +130,8 @@ func InFile(err error, file string) error {
 	return err
 }
 
-// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf
-// has made of an error stays as it is, so packages that read
-// programs defer OfProgram in their exported functions.
+// OfProgram marks every [profile.FormatError] in *err as an error about a program. Text that fmt.Errorf has made of
+// an error stays as it is, so packages that read programs defer OfProgram in their exported functions.
 func OfProgram(err *error) { markProgram(*err) }
 
 func markProgram(err error) {

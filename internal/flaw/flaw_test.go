@@ -56,7 +56,7 @@ func TestOneAllocation(t *testing.T) {
 }
 
 func TestInFile(t *testing.T) {
-	err := error(&profile.FormatError{Place: profile.Place{Offset: -1, Record: -1}, Err: profile.ErrEmpty})
+	err := error(&profile.FormatError{Position: profile.Position{Offset: -1, Record: -1}, Err: profile.ErrEmpty})
 	named := InFile(err, "a")
 	var fe *profile.FormatError
 	if !errors.As(named, &fe) || fe.File != "a" || err.(*profile.FormatError).File != "" {

@@ -55,10 +55,8 @@ const (
 	doneFolder  = "done"
 )
 
-// doneName returns the name of the result of a shard.
 func doneName(shard int) string { return fmt.Sprintf("%s/%06d.json", doneFolder, shard) }
 
-// key returns the key in the store of a name in the job.
 func (j *Job) key(name string) string { return store.Join(j.prefix, name) }
 
 // URL returns the URL of the job, or of a name in it.
@@ -69,7 +67,6 @@ func (j *Job) URL(name string) string {
 	return j.store.URL(j.key(name))
 }
 
-// exists reports whether the job has a file or object of this name.
 func (j *Job) exists(name string) (bool, error) {
 	_, err := j.store.Stat(j.ctx, j.key(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +100,7 @@ func (j *Job) readJSON(name string, limit int64, v any) error {
 	return nil
 }
 
-// putLines writes values as compressed lines of JSON and returns the name in the folder, the SHA-256 of the
-// contents.
+// putLines writes values as compressed lines of JSON and returns the name in the folder, the SHA-256 of the contents.
 func putLines[T any](j *Job, folder string, values []T) (sum string, err error) {
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
@@ -217,8 +213,7 @@ type Object struct {
 	Key    string `json:"key"`
 	Path   string `json:"path"` // part of the key below the source, for the pattern of labels
 	Size   int64  `json:"size"`
-	// Tag changes with the contents, such as the ETag. An object counts as lost if its tag is another one
-	// when a task reads it.
+	// Tag changes with the contents, such as the ETag. An object counts as lost if its tag is another one when a task reads it.
 	Tag      string    `json:"tag"`
 	Modified time.Time `json:"modified"`
 }
@@ -285,7 +280,6 @@ func (l *Loss) ofMerge() merge.Loss {
 	return merge.Loss{Inputs: l.Inputs, Used: l.Used, Partly: l.Partly, LeftOut: l.LeftOut, Lost: l.Inputs - uint64(l.Used)}
 }
 
-// loss is the sum over the parts.
 func (d *Done) loss() (l Loss) {
 	for i := range d.Parts {
 		l.addMerge(d.Parts[i].Loss.ofMerge())

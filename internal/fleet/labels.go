@@ -59,7 +59,6 @@ func newLabeler(p *Plan) (*labeler, error) {
 	return l, err
 }
 
-// labels returns the labels of an object; nil if it has none.
 func (l *labeler) labels(o *Object) map[string]string {
 	labels := make(map[string]string)
 	if l.pattern != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
@@ -169,7 +169,7 @@ func (m *planMaker) addSource(source int) error {
 			return err
 		}
 		object := Object{source, o.Key, strings.TrimPrefix(o.Key, key), o.Size, o.Tag, o.Modified.UTC()}
-		why, hidden := inputs.IsHidden(object.Path)
+		why, hidden := atomicfile.IsHidden(object.Path)
 		switch {
 		case strings.HasSuffix(o.Key, "/"): // the mark of some tools for a folder
 			continue

@@ -54,6 +54,7 @@ type jobPart struct {
 	job     *Job
 	day     string // the label "day", or else planned
 	planned string // day of the plan in UTC
+	weight  string // "" if the part does not count
 }
 
 // Merge reads the results of all shards and writes a result for each family, program, kind and combination of
@@ -73,23 +74,39 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 	if err := r.checkLabels(all, env.Stderr); err != nil {
 		return err
 	}
-	weights, late, err := r.partWeights(all)
+	late, err := r.weighParts(all)
 	if err != nil {
 		return err
 	}
 	for _, day := range slices.Sorted(maps.Keys(late)) {
-		fmt.Fprintf(env.Stderr, "not counted: %s of %s, a day after that of the plan: the clock that named it is wrong\n",
+		fmt.Fprintf(env.Stderr, "not counted: %s of %s, a day after the day of the plan: the clock that named it is wrong\n",
 			cli.Quantity(late[day], "profile", "profiles"), console.Printable(day))
 	}
-	groups := make(map[resultKey][]int) // indexes in all
-	wanted := false
-	for i, p := range all {
-		if weights[i] == "" || p.Program != "" && !r.wants(&p.Key) {
+	groups, err := r.groupParts(all, &loss)
+	if err != nil {
+		return err
+	}
+	w.Loss = loss.ofMerge()
+	fetcher := store.NewFetcher(ctx, r.Scratch)
+	defer fetcher.Close()
+	if w.Results, err = r.results(groups, fetcher); err != nil {
+		return err
+	}
+	return r.Options.MergeParts(ctx, env, w)
+}
+
+// groupParts returns the parts of each result, and adds the losses of the parts that count to loss.
+func (r *Reduce) groupParts(all []jobPart, loss *Loss) (map[resultKey][]jobPart, error) {
+	groups := make(map[resultKey][]jobPart)
+	wanted := len(all) == 0
+	for _, p := range all {
+		wants := r.wants(&p.Key)
+		if p.weight == "" || p.Program != "" && !wants {
 			continue
 		}
 		loss.addMerge(p.Loss.ofMerge())
-		wanted = wanted || r.wants(&p.Key)
-		if p.Name == "" || !r.wants(&p.Key) {
+		wanted = wanted || wants
+		if p.Name == "" || !wants {
 			continue
 		}
 		var labels []string
@@ -97,41 +114,40 @@ func (r *Reduce) Merge(ctx context.Context, env *cli.Env) error {
 			labels = append(labels, p.Labels[name])
 		}
 		k := resultKey{p.Family, p.Program, p.Kind, strings.Join(labels, "\x00")}
-		groups[k] = append(groups[k], i)
+		groups[k] = append(groups[k], p)
 	}
-	if !wanted && len(all) > 0 {
-		return r.emptyError(all)
+	if !wanted {
+		return nil, r.emptyError(all)
 	}
-	w.Loss = loss.ofMerge()
+	return groups, nil
+}
+
+// results returns the merges of all results, in the order of their keys. It makes the folder of the output.
+func (r *Reduce) results(groups map[resultKey][]jobPart, fetcher *store.Fetcher) (all []merging.WholeResult, err error) {
 	keys := slices.SortedFunc(maps.Keys(groups), func(a, b resultKey) int {
 		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.program, b.program), cmp.Compare(a.kind, b.kind), cmp.Compare(a.labels, b.labels))
 	})
 	folder := r.isFolder()
 	if len(keys) > 1 && !folder {
-		return r.oneFileError(keys)
+		return nil, r.oneFileError(keys)
 	}
 	if folder && !store.IsURL(r.Options.Output) {
 		if err := os.MkdirAll(r.Options.Output, 0o777); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	fetcher := store.NewFetcher(ctx, r.Scratch)
-	defer fetcher.Close()
-	names := make(map[string]int)
 	for _, k := range keys {
-		res, err := r.result(k, groups[k], all, weights, fetcher)
+		res, err := r.result(k, groups[k], fetcher)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if folder {
-			names[res.Path]++
-			if n := names[res.Path]; n > 1 { // long keys that were cut, or keys that differ in characters that names cannot have
-				return fmt.Errorf("two programs would both be written to %s", res.Path)
-			}
+		// Long keys are cut, and keys may differ in characters that names cannot have.
+		if slices.ContainsFunc(all, func(o merging.WholeResult) bool { return o.Path == res.Path }) {
+			return nil, fmt.Errorf("two programs would both be written to %s", res.Path)
 		}
-		w.Results = append(w.Results, *res)
+		all = append(all, *res)
 	}
-	return r.Options.MergeParts(ctx, env, w)
+	return all, nil
 }
 
 // readJob returns the parts of a job, and adds its losses to w and loss. A shard that is not done is an error
@@ -173,7 +189,7 @@ func (r *Reduce) readJob(job *Job, w *merging.Whole, loss *Loss) (list []jobPart
 		for i := range d.Parts {
 			p := &d.Parts[i]
 			planned := plan.Created.UTC().Format(time.DateOnly)
-			list = append(list, jobPart{p, job, cmp.Or(p.Labels[dayLabel], planned), planned})
+			list = append(list, jobPart{Part: p, job: job, day: cmp.Or(p.Labels[dayLabel], planned), planned: planned})
 		}
 		if d.Left != "" {
 			accounts, err := getLines[json.RawMessage](job, leftFolder, d.Left)
@@ -239,7 +255,6 @@ func (r *Reduce) checkLabels(all []jobPart, stderr io.Writer) error {
 	return nil
 }
 
-// emptyError is the error if no part counts.
 func (r *Reduce) emptyError(all []jobPart) error {
 	if r.Only == nil {
 		return errors.New("no profile of the jobs is to be merged: see --days and --age-weights")
@@ -252,7 +267,6 @@ func (r *Reduce) emptyError(all []jobPart) error {
 	return fmt.Errorf("no profile is of a program that --only names (%s); there are: %s", shorten(r.Only), shorten(slices.Sorted(maps.Keys(programs))))
 }
 
-// dayOf parses a day, for weights by age.
 func dayOf(text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -291,38 +305,38 @@ func (r *Reduce) ages(all []jobPart) ([]int, error) {
 	return ages, nil
 }
 
-// partWeights returns the weight of each part, "" if the part does not count, and how many profiles have a day
-// after the day of their plan, by day.
-func (r *Reduce) partWeights(all []jobPart) (weights []string, late map[string]uint64, err error) {
+// weighParts sets the weights of all parts. It returns how many profiles have a day after the day of their plan, by day.
+func (r *Reduce) weighParts(all []jobPart) (late map[string]uint64, err error) {
 	var ages []int
 	if r.Days > 0 || r.Ages != nil {
 		if ages, err = r.ages(all); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	weights, late = make([]string, len(all)), make(map[string]uint64)
-	for i, p := range all {
-		weights[i] = "1"
+	late = make(map[string]uint64)
+	for i := range all {
+		p := &all[i]
+		p.weight = "1"
 		if ages != nil {
 			age := ages[i]
 			if age < 0 {
 				late[p.day] += p.Loss.Inputs
 			}
 			if age < 0 || r.Days > 0 && age >= r.Days || r.Ages != nil && age >= len(r.Ages) {
-				weights[i] = ""
+				p.weight = ""
 				continue
 			}
 			if r.Ages != nil {
-				weights[i] = r.Ages[age]
+				p.weight = r.Ages[age]
 			}
 		}
 		for _, w := range r.Weigh {
 			if p.Labels[w.Label] == w.Value {
-				weights[i] = product(weights[i], w.Weight)
+				p.weight = product(p.weight, w.Weight)
 			}
 		}
 	}
-	return weights, late, nil
+	return late, nil
 }
 
 // product multiplies weights, which are decimal numbers.
@@ -333,7 +347,6 @@ func product(a, b string) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// wants reports whether Only chooses the program.
 func (r *Reduce) wants(k *Key) bool {
 	return r.Only == nil || slices.ContainsFunc(r.Only, func(prefix string) bool { return strings.HasPrefix(k.name(), prefix) })
 }
@@ -389,12 +402,11 @@ func (k resultKey) name() string {
 	return name
 }
 
-// result returns the merge of the parts of a key. indexes are indexes in all and weights. The merge copies a
-// part when it reads it.
-func (r *Reduce) result(k resultKey, indexes []int, all []jobPart, weights []string, fetcher *store.Fetcher) (*merging.WholeResult, error) {
+// result returns the merge of the parts of a key. The merge copies a part when it reads it.
+func (r *Reduce) result(k resultKey, parts []jobPart, fetcher *store.Fetcher) (*merging.WholeResult, error) {
 	i := slices.IndexFunc(r.Families.List, func(f *Family) bool { return f.Name == k.family })
 	if i < 0 {
-		return nil, fmt.Errorf("a part of %s: no family %q in this program", all[indexes[0]].job.URL(""), k.family)
+		return nil, fmt.Errorf("a part of %s: no family %q in this program", parts[0].job.URL(""), k.family)
 	}
 	f := r.Families.List[i]
 	run := *r.Options
@@ -404,17 +416,17 @@ func (r *Reduce) result(k resultKey, indexes []int, all []jobPart, weights []str
 		res.Path = store.Below(r.Options.Output, k.name()+cmp.Or(f.partFormat().Whole, f.partFormat().Exact))
 	}
 	run.Output = res.Path
-	var texts []string
-	for _, n := range indexes {
-		p := &all[n]
+	var weights []string
+	for i := range parts {
+		p := &parts[i]
 		fetch := verified(fetcher.Add(p.job.store, store.Object{Key: p.job.key(p.Name), Size: p.Size}), p)
 		res.Inputs = append(res.Inputs, inputs.Remote{Name: p.job.URL(p.Name), Fetch: fetch}.Input(run.Open))
 		res.Profiles += p.Loss.Used
-		texts = append(texts, weights[n])
+		weights = append(weights, p.weight)
 	}
 	run.SetInputs(res.Inputs)
-	copy(run.Weights, texts)
-	weighted := slices.ContainsFunc(texts, func(w string) bool { return w != "1" })
+	copy(run.Weights, weights)
+	weighted := slices.ContainsFunc(weights, func(w string) bool { return w != "1" })
 	if weighted && slices.Contains(f.Adder.Refuses(), "weighted-input") {
 		return nil, cli.Usagef("weights do not apply to %s profiles", f.Name)
 	}
@@ -445,7 +457,6 @@ func verified(fetch func() (string, func(), error), p *jobPart) func() (string, 
 	}
 }
 
-// sumOf returns the SHA-256 of a file in hexadecimal.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -52,8 +52,7 @@ var jobName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z]([a-z0-9-]{0,50}[a-z0-9])?$`)
 })
 
-// Render returns the definition for a scheduler. It quotes all fields, as JSON, which YAML contains, or for a
-// shell.
+// Render returns the definition for a scheduler. It quotes all fields, as JSON, which YAML contains, or for a shell.
 func (d *Definition) Render(scheduler string) ([]byte, error) {
 	text := map[string]string{"kubernetes": kubernetes, "slurm": slurm, "awsbatch": awsBatch, "cloudrun": cloudRun}[scheduler]
 	if text == "" {
@@ -127,7 +126,6 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// quoteAll quotes words and separates them by spaces.
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -30,7 +30,7 @@ type Family struct {
 	// Origin returns the program and kind of a profile, and the programs or maps that reading it needs; nil
 	// if profiles of the family have none of them.
 	Origin  func(name string, data []byte) family.Origin
-	Adder   merging.Adder
+	Adder   merging.FamilyAdder
 	Options merging.Options
 }
 
@@ -40,7 +40,6 @@ type Families struct {
 	FamilyOf func(name string, data []byte) int // returns the index of the family of a profile
 }
 
-// partFormat returns the format of the family's partial sums.
 func (f *Family) partFormat() merging.Result {
 	all := f.Adder.Results()
 	return all[slices.IndexFunc(all, func(r merging.Result) bool { return r.Exact != "" })]
@@ -228,7 +227,6 @@ func (s *shardMerge) addMember(family int, key Key, index, member int, needs []s
 	}
 }
 
-// id identifies the key.
 func (k *Key) id() string {
 	words := []string{k.Family, k.Program, k.Kind}
 	for _, name := range slices.Sorted(maps.Keys(k.Labels)) {
@@ -341,9 +339,8 @@ func (w *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// programs copies the programs that a group needs from Plan.Programs, where their names begin with the build
-// id or the module hash. If there is none, it returns nil with NoPrograms, or else an error. release deletes
-// the copies.
+// programs copies the programs that a group needs from Plan.Programs, where their names begin with the build id or
+// the module hash. If there is none, it returns nil with NoPrograms, or else an error. release deletes the copies.
 func (s *shardMerge) programs(g *shardGroup) (list cli.List, release func(), err error) {
 	if len(g.needs) == 0 || s.plan.Programs == "" && s.NoPrograms {
 		return nil, func() {}, nil

@@ -1,6 +1,5 @@
-// Package memlimit keeps the process within the memory of its machine. It sets the soft memory limit
-// of Go's runtime, paces the garbage collector, and limits the size of pipes, devices and compressed
-// files.
+// Package memlimit keeps the process within the memory of its machine. It sets the soft memory limit of Go's
+// runtime, paces the garbage collector, and limits the size of pipes, devices and compressed files.
 package memlimit
 
 import (

@@ -106,8 +106,7 @@ func TestCollect(t *testing.T) {
 	want("a large profile", 10)
 }
 
-// TestCollectAbove: the limit follows what is in use from the size on, and never exceeds the
-// usual one.
+// TestCollectAbove: the limit follows what is in use from the size on, and never exceeds the usual one.
 func TestCollectAbove(t *testing.T) {
 	const usual = 330 << 20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(usual))

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserved is the approximate address space, in bytes, of Go's runtime and the program without the
-// heap.
+// reserved is the approximate address space, in bytes, of Go's runtime and the program without the heap.
 const reserved = 256 << 20
 
 // process returns the limit on the memory of the process in bytes.

@@ -21,7 +21,7 @@ const SizeVariable = "PROFUSE_MAX_INPUT_SIZE"
 func Recognize(name string, head []byte) (most int64, err error) {
 	f, ok := formats.Detect(head)
 	switch {
-	case f.IsText(), coverage.IsLCOV(head):
+	case f.Describe().IsText, coverage.IsLCOV(head):
 		return maxText, nil
 	case ok:
 		return maxBinary, nil

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// A Table numbers keys from 0 in the order of their first appearance. The zero value is
-// empty. It is a hash table with open addressing that holds numbers only: a map would hold
-// the keys, which are large, once more.
+// A Table numbers keys from 0 in the order of their first appearance. The zero value is empty. It is a hash table
+// with open addressing that holds numbers only: a map would hold the keys, which are large, once more.
 type Table[K comparable] struct {
 	Keys  []K          // by number
 	slots []int32      // number plus 1; 0 if empty

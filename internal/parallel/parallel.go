@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do with the numbers from 0 to n-1, as many at a time as there are CPUs, and
-// returns after the last call.
+// Each calls do with the numbers from 0 to n-1, as many at a time as there are CPUs, and returns after the last call.
 func Each(n int, do func(i int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

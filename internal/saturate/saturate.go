@@ -1,5 +1,4 @@
-// Package saturate adds and multiplies counts. Results stop at 2^64-1 instead of
-// wrapping around.
+// Package saturate adds and multiplies counts. Results stop at 2^64-1 instead of wrapping around.
 package saturate
 
 import (
@@ -25,8 +24,7 @@ func Mul(a, b uint64) (product uint64, cut bool) {
 	return lo, false
 }
 
-// AddScaled returns sum + n·weight, at most 2^64-1; cut reports whether the
-// total is larger.
+// AddScaled returns sum + n·weight, at most 2^64-1; cut reports whether the total is larger.
 func AddScaled(sum, n, weight uint64) (total uint64, cut bool) {
 	hi, lo := bits.Mul64(n, weight)
 	total, carry := bits.Add64(sum, lo, 0)
@@ -36,8 +34,7 @@ func AddScaled(sum, n, weight uint64) (total uint64, cut bool) {
 	return total, false
 }
 
-// AddSigned returns a+b, at least -2^63 and at most 2^63-1; cut reports whether the
-// sum is beyond.
+// AddSigned returns a+b, at least -2^63 and at most 2^63-1; cut reports whether the sum is beyond.
 func AddSigned(a, b int64) (sum int64, cut bool) {
 	sum = a + b
 	if (a^sum)&(b^sum) < 0 { // the sign of the sum is that of neither

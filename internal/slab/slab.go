@@ -33,8 +33,7 @@ func (s *Slab[T]) Reset() {
 	s.free = s.piece
 }
 
-// New returns a pointer to a value of its own. Iterators take New or what [Reused]
-// returns to make what they yield.
+// New returns a pointer to a value of its own. Iterators take New or what [Reused] returns to make what they yield.
 func New[T any]() *T { return new(T) }
 
 // Reused returns a function that returns the same pointer at every call.
@@ -43,8 +42,7 @@ func Reused[T any]() func() *T {
 	return func() *T { return v }
 }
 
-// ReusedMake returns what stands in for [Slab.Make] where the next slice may overwrite the
-// one before. The values are not zero.
+// ReusedMake returns what stands in for [Slab.Make] where the next slice may overwrite the one before. The values are not zero.
 func ReusedMake[T any]() func(n int) []T {
 	var made []T
 	return func(n int) []T {

@@ -1,8 +1,7 @@
 // Package symbols turns mangled symbol names into readable ones.
 //
-// A demangled name is for display only. It must never be a key: two symbols
-// may print alike, and the demangler, while good, is not exact (about 0.6 % of
-// libLLVM's names print differently from llvm-cxxfilt).
+// A demangled name is for display only. It must never be a key: two symbols may print alike, and the demangler,
+// while good, is not exact (about 0.6 % of libLLVM's names print differently from llvm-cxxfilt).
 package symbols
 
 import (
@@ -12,30 +11,25 @@ import (
 )
 
 const (
-	// maxMangled bounds, in bytes, the names that are tried. The demangler
-	// prints in time quadratic in the nesting, which is as deep as the name
-	// is long: 16 KiB cost some 50 ms at worst, 256 KiB would cost 10 s.
+	// maxMangled bounds, in bytes, the names that are tried. The demangler prints in time quadratic in the nesting,
+	// which is as deep as the name is long: 16 KiB cost some 50 ms at worst, 256 KiB would cost 10 s.
 	maxMangled = 16 << 10
 
 	// maxDemangledLog2 bounds the result to 64 KiB. Substitutions let n
 	// bytes stand for 2^n, so the output needs a bound of its own.
 	maxDemangledLog2 = 16
 
-	// maxCasts bounds conversion operators to a template parameter ("cvT_").
-	// The demangler parses the template arguments that follow one twice, so
-	// k of them nested cost 2^k: 19 take 2 s. Compilers do not nest them.
+	// maxCasts bounds conversion operators to a template parameter ("cvT_"). The demangler parses the template
+	// arguments that follow one twice, so k of them nested cost 2^k: 19 take 2 s. Compilers do not nest them.
 	maxCasts = 6
 )
 
-// Demangle returns the readable form, in LLVM's style, of a symbol mangled by
-// the Itanium C++ ABI or by Rust (legacy or v0). It returns all other names
-// unchanged, including MSVC and Swift names, malformed names, and names whose readable form exceeds
-// 64 KiB. It accepts the extra underscore that Mach-O
-// puts before every symbol.
+// Demangle returns the readable form, in LLVM's style, of a symbol mangled by the Itanium C++ ABI or by Rust
+// (legacy or v0). It returns all other names unchanged, including MSVC and Swift names, malformed names, and names
+// whose readable form exceeds 64 KiB. It accepts the extra underscore that Mach-O puts before every symbol.
 //
-// Demangle keeps a suffix that a compiler or linker added, "f() (.llvm.123)";
-// legacy Rust names lose it together with their hash, so that instances of one
-// generic function print alike.
+// Demangle keeps a suffix that a compiler or linker added, "f() (.llvm.123)"; legacy Rust names lose it together
+// with their hash, so that instances of one generic function print alike.
 //
 // The name must be the symbol alone. Where a profile puts a file name before a
 // local symbol ("file.c;name"), split it first.
@@ -47,8 +41,7 @@ func Demangle(name string) (readable string) {
 	if !mayBeMangled(mangled) || len(mangled) > maxMangled || strings.Count(mangled, "cvT") > maxCasts {
 		return name
 	}
-	// Malformed names make the demangler panic, for example
-	// _ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_.
+	// Malformed names make the demangler panic, for example _ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_.
 	defer func() {
 		if recover() != nil {
 			readable = name

@@ -75,8 +75,7 @@ func TestDemangleAgainstLLVM(t *testing.T) {
 	}
 }
 
-// TestHostileNames pins names that cost the demangler a panic, exponential
-// time, which would not end, or exponential output.
+// TestHostileNames pins names that cost the demangler a panic, exponential time, which would not end, or exponential output.
 func TestHostileNames(t *testing.T) {
 	doubled := "_Z1f1AIiiE" // A<int, int>, A<A<int, int>, A<int, int>>, …
 	for _, id := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {

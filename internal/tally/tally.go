@@ -10,8 +10,7 @@ import (
 const (
 	// Values below smallValues, most of them zero, have an entry each in a table.
 	smallValues = 2048
-	// pendingValues is the least number of other values to collect before they
-	// are sorted.
+	// pendingValues is the least number of other values to collect before they are sorted.
 	pendingValues = 1 << 16
 	// maxExpected bounds the number of values that Expect allocates memory for.
 	maxExpected = 1 << 21
@@ -27,8 +26,7 @@ func Share[N int | uint64](part, whole N) float64 {
 	return float64(part) / float64(whole)
 }
 
-// A Tally counts how often each value was added. The zero value is empty. Memory
-// grows with the number of distinct values.
+// A Tally counts how often each value was added. The zero value is empty. Memory grows with the number of distinct values.
 type Tally struct {
 	small   [smallValues]uint64 // how often each value below smallValues was added
 	pending []uint64            // values not yet in large
@@ -48,8 +46,7 @@ func (t *Tally) Add(v uint64) {
 	}
 }
 
-// AddAll adds several values, faster than [Tally.Add] one by one, and returns the
-// greatest.
+// AddAll adds several values, faster than [Tally.Add] one by one, and returns the greatest.
 func (t *Tally) AddAll(values []uint64) (greatest uint64) {
 	for _, v := range values {
 		greatest = max(greatest, v)
@@ -80,8 +77,7 @@ func (t *Tally) flushMany() {
 // IsSmall reports whether a value needs no memory of its own, see [Tally.Expect].
 func IsSmall(v uint64) bool { return v < smallValues }
 
-// Expect allocates memory for n values that are not small, so that they are
-// sorted all at once.
+// Expect allocates memory for n values that are not small, so that they are sorted all at once.
 func (t *Tally) Expect(n int) {
 	if n > pendingValues {
 		t.room = min(n+1, maxExpected) // one more, so that n values do not flush
@@ -158,8 +154,7 @@ func sortBytes(values []uint64) {
 	}
 }
 
-// merge merges src into dst, both ascending, in dst's memory if it is large
-// enough.
+// merge merges src into dst, both ascending, in dst's memory if it is large enough.
 func merge(dst, src []frequency) []frequency {
 	fresh, i := 0, 0
 	for _, f := range src {
@@ -172,8 +167,7 @@ func merge(dst, src []frequency) []frequency {
 	}
 	i = len(dst) - 1
 	dst = slices.Grow(dst, fresh)[:len(dst)+fresh]
-	// Going backwards overwrites nothing that has not been moved: to is ahead of
-	// i by the number of fresh values still to come.
+	// Going backwards overwrites nothing that has not been moved: to is ahead of i by the number of fresh values still to come.
 	to := len(dst) - 1
 	for _, f := range slices.Backward(src) {
 		for ; i >= 0 && dst[i].value > f.value; i-- {
@@ -198,14 +192,12 @@ type Distribution struct {
 	Cutoffs   []Cutoff
 }
 
-// A Cutoff says that the greatest Values values, each Min or more, make up
-// Share millionths of the sum.
+// A Cutoff says that the greatest Values values, each Min or more, make up Share millionths of the sum.
 type Cutoff struct{ Share, Min, Values uint64 }
 
-// Distribution describes the values added so far, with a cutoff for each share,
-// given in millionths, in ascending order. With modulo all sums are modulo
-// 2^64, as in LLVM: there the cutoffs of a sum that wraps mean little. Without,
-// no share may be above a million.
+// Distribution describes the values added so far, with a cutoff for each share, given in millionths, in ascending
+// order. With modulo all sums are modulo 2^64, as in LLVM: there the cutoffs of a sum that wraps mean little.
+// Without, no share may be above a million.
 func (t *Tally) Distribution(shares []uint64, modulo bool) Distribution {
 	t.flush()
 	d := Distribution{Cutoffs: make([]Cutoff, 0, len(shares))}
@@ -250,8 +242,7 @@ func (f frequency) addTo(high, low uint64) (sumHigh, sumLow uint64) {
 	return high, low
 }
 
-// descending returns a function that walks the distinct values from the
-// greatest down.
+// descending returns a function that walks the distinct values from the greatest down.
 func (t *Tally) descending() func() (frequency, bool) {
 	large, small := len(t.large), len(t.small)
 	return func() (frequency, bool) {
@@ -269,9 +260,8 @@ func (t *Tally) descending() func() (frequency, bool) {
 	}
 }
 
-// portion returns sum·share/10⁶, rounded down. The share may be above a million
-// if the sum is below 2^64; otherwise the sum is less than 2^64 times the number
-// of its values, and sumHigh·share fits.
+// portion returns sum·share/10⁶, rounded down. The share may be above a million if the sum is below 2^64; otherwise
+// the sum is less than 2^64 times the number of its values, and sumHigh·share fits.
 func portion(sumHigh, sumLow, share uint64) (high, low uint64) {
 	carry, product := bits.Mul64(sumLow, share)
 	highProduct := sumHigh*share + carry

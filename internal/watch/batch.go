@@ -24,8 +24,7 @@ type candidate struct {
 	err     error // while it was read
 }
 
-// batch merges waiting files, as many as the limit allows, and writes the output if it
-// changed. An error concerns the output.
+// batch merges waiting files, as many as the limit allows, and writes the output if it changed. An error concerns the output.
 func (w *watcher) batch(ctx context.Context) error {
 	w.status.Merging = true
 	w.Report(w.status)
@@ -81,8 +80,7 @@ func (w *watcher) batch(ctx context.Context) error {
 	return nil
 }
 
-// lockOutput keeps other commands from replacing the output. A missing output needs no
-// lock.
+// lockOutput keeps other commands from replacing the output. A missing output needs no lock.
 func (w *watcher) lockOutput(ctx context.Context) (*filelock.Lock, error) {
 	lock, err := filelock.Acquire(ctx, w.Output, nil)
 	switch {
@@ -115,8 +113,7 @@ func (w *watcher) reload() error {
 	return w.scan()
 }
 
-// choose reads the files of the next batch. Files that changed must settle again; files
-// that are gone are dropped.
+// choose reads the files of the next batch. Files that changed must settle again; files that are gone are dropped.
 func (w *watcher) choose() []candidate {
 	var batch []candidate
 	for _, path := range slices.Sorted(maps.Keys(w.files)) {
@@ -201,7 +198,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	h.Sum(after.hash[:0])
 	w.step("written")
 	if sum.State != nil {
-		if err := w.writeState(after, sum.State); err != nil {
+		if err := writeFile(w.stateOf(after), sum.State); err != nil {
 			return err
 		}
 		w.step("kept")
@@ -240,8 +237,7 @@ func (w *watcher) write(batch []candidate, sum *Sum, began time.Time) error {
 	return nil
 }
 
-// writeJournal writes the journal of the output and of the one that replaces it, which
-// also contains adds.
+// writeJournal writes the journal of the output and of the one that replaces it, which also contains adds.
 func (w *watcher) writeJournal(adds []*entry, after outputState, ended bool) error {
 	j := &journal{before: w.out, after: after, adds: adds, ended: ended}
 	for _, e := range w.merged {
@@ -266,7 +262,7 @@ func (w *watcher) failedOne(c candidate, o Outcome) {
 	event := Refused{File: c.path, Partly: partly, Err: o.Err}
 	if w.Quarantine != "" {
 		var err error
-		if event.Moved, err = w.moveTo(w.Quarantine, c.path, f.id, c.content); err != nil {
+		if event.Moved, err = w.moveTo(w.Quarantine, &entry{path: c.path, id: f.id, content: c.content}); err != nil {
 			w.reportTrouble(err)
 		} else {
 			delete(w.files, c.path)

@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -35,7 +34,6 @@ func crashBench(t *testing.T, done string) *bench {
 	return b
 }
 
-// checkCrashed lets a run through and compares with what must be.
 func checkCrashed(t *testing.T, b *bench, want, files string) {
 	t.Helper()
 	for range 2 {
@@ -59,8 +57,7 @@ func checkCrashed(t *testing.T, b *bench, want, files string) {
 	}
 }
 
-// TestDieAnywhere ends a run at every one of its steps, and the next one ends
-// as it should.
+// TestDieAnywhere ends a run at every one of its steps, and the next one ends as it should.
 func TestDieAnywhere(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {
@@ -88,8 +85,7 @@ func TestDieAnywhere(t *testing.T) {
 	}
 }
 
-// TestDieAgain ends several runs in a row, while files land, some with the
-// contents of one before, at its path.
+// TestDieAgain ends several runs in a row, while files land, some with the contents of one before, at its path.
 func TestDieAgain(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, done := range crashes {
@@ -117,8 +113,7 @@ func TestDieAgain(t *testing.T) {
 	}
 }
 
-// A program that is run again and again writes one file, often the same bytes:
-// every time counts, also if a run before died.
+// A program that is run again and again writes one file, often the same bytes: every time counts, also if a run before died.
 func TestSamePathAndContents(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {
@@ -140,16 +135,12 @@ func TestSamePathAndContents(t *testing.T) {
 	}
 }
 
-// A power failure may bring the old output back as long as its folder has not
-// been synced; the journal knows both.
+// A power failure may bring the old output back as long as its folder has not been synced; the journal knows both.
 func TestOutputFallsBack(t *testing.T) {
 	b := newBench(t)
 	b.put("1", "a 1")
 	b.mustRun()
-	old, err := os.ReadFile(b.opt.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := oracle.ReadFile(t, b.opt.Output)
 	b.put("2", "a 10")
 	if point, ok := b.runUntil(3); !ok || point != "committed" {
 		t.Fatalf("died at %q", point)
@@ -163,8 +154,7 @@ func TestOutputFallsBack(t *testing.T) {
 	}
 }
 
-// A run that died before there was an output is told from an output that
-// somebody removed.
+// A run that died before there was an output is told from an output that somebody removed.
 func TestDiedBeforeTheFirstOutput(t *testing.T) {
 	b := newBench(t)
 	b.put("1", "a 1")

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMoveToAnotherDisk: an archive on another disk gets copies, and one that is
-// there already is not copied again.
+// TestMoveToAnotherDisk: an archive on another disk gets copies, and one that is there already is not copied again.
 func TestMoveToAnotherDisk(t *testing.T) {
 	b := newBench(t)
 	other, err := os.MkdirTemp("/dev/shm", "watch")

@@ -17,8 +17,7 @@ func mayGrow(err error) bool {
 	return !errors.Is(err, profile.ErrMismatch) && !errors.Is(err, profile.ErrUnsupported)
 }
 
-// removeMerged disposes of merged files that still exist because a previous run was
-// killed or failed to do so.
+// removeMerged disposes of merged files that still exist because a previous run was killed or failed to do so.
 func (w *watcher) removeMerged() {
 	for _, e := range w.merged {
 		if e.seen != w.scans {
@@ -33,8 +32,7 @@ func (w *watcher) removeMerged() {
 // keeps reports whether merged files stay in place.
 func (w *watcher) keeps() bool { return !w.Delete && w.Archive == "" }
 
-// dispose deletes, moves or keeps a merged file. It does not touch a file that has
-// changed since it was merged.
+// dispose deletes, moves or keeps a merged file. It does not touch a file that has changed since it was merged.
 func (w *watcher) dispose(e *entry) error {
 	if e.part && w.Quarantine == "" || !e.part && w.keeps() {
 		return nil
@@ -64,11 +62,11 @@ func (w *watcher) dispose(e *entry) error {
 	}
 	switch {
 	case e.part:
-		_, err = w.moveTo(w.Quarantine, e.path, e.id, e.content)
+		_, err = w.moveTo(w.Quarantine, e)
 	case w.Delete:
 		err = os.Remove(e.path)
 	default:
-		_, err = w.moveTo(w.Archive, e.path, e.id, e.content)
+		_, err = w.moveTo(w.Archive, e)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		w.forget(e)
@@ -80,8 +78,8 @@ func (w *watcher) dispose(e *entry) error {
 // moveTo moves a file of the watched folder to the same relative path in another folder
 // and returns its new path. If another file has that path, moveTo adds a number to the
 // name. If the same file has it, a previous run was killed while it moved the file.
-func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to string, err error) {
-	rel, err := filepath.Rel(w.root, path)
+func (w *watcher) moveTo(folder string, e *entry) (to string, err error) {
+	rel, err := filepath.Rel(w.root, e.path)
 	if err != nil {
 		return "", err
 	}
@@ -89,15 +87,14 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
 		return "", err
 	}
-	// Programs may write the same name again and again: start at the last number
-	// given to the name.
+	// Programs may write the same name again and again: start at the last number given to the name.
 	for n := w.numbered[first]; ; n++ {
 		if to = first; n > 0 {
 			w.numbered[first] = n
 			to = fmt.Sprintf("%s.%d", first, n)
 		}
-		err := linkOrCopy(path, to)
-		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, id, content) {
+		err := linkOrCopy(e.path, to)
+		if err == nil || errors.Is(err, fs.ErrExist) && sameFile(to, e.id, e.content) {
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -105,7 +102,7 @@ func (w *watcher) moveTo(folder, path string, id fileID, content contentID) (to 
 		}
 	}
 	w.step("moved")
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return to, nil
@@ -130,11 +127,7 @@ func linkOrCopy(path, to string) error {
 // sameFile reports whether the file at to has the given size, modification time and contents.
 func sameFile(to string, id fileID, content contentID) bool {
 	other, err := lookAt(to)
-	if err != nil || other.size != id.size || other.mtime != id.mtime {
-		return false
-	}
-	got, err := contentOf(to, other)
-	return err == nil && got == content
+	return err == nil && (&entry{id: id, content: content}).isAt(to, other)
 }
 
 // copyFile copies a file with its time and permissions, durably.

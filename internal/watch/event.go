@@ -17,9 +17,8 @@ type Started struct {
 	// of files that it was about to add and that do not count yet.
 	Interrupted bool
 	Rolled      int
-	// Restarted reports that the output is gone, so that counting starts at zero;
-	// Adopted that another process changed the output, or that it has no journal,
-	// and that the run adds to it.
+	// Restarted reports that the output is gone, so that counting starts at zero; Adopted that another process
+	// changed the output, or that it has no journal, and that the run adds to it.
 	Restarted, Adopted bool
 	// Polling is the interval between scans of the folder, 0 if the system reports changes;
 	// Why is the reason for polling unless the options ask for it.
@@ -43,8 +42,7 @@ type Written struct {
 	Took     time.Duration
 }
 
-// Refused reports a file that cannot be merged, or only in part. Run does not try it
-// again until it changes.
+// Refused reports a file that cannot be merged, or only in part. Run does not try it again until it changes.
 type Refused struct {
 	File   string
 	Partly bool
@@ -53,9 +51,7 @@ type Refused struct {
 }
 
 // Trouble reports a failure that Run will retry, once until the failure is resolved.
-type Trouble struct {
-	Err error
-}
+type Trouble struct{ Err error }
 
 // Status reports the counts of files by state, whenever they change.
 type Status struct {
@@ -75,8 +71,7 @@ type Replaced struct{ Gone bool }
 // Stopped is the last event of a run that ended normally, with its final status.
 type Stopped struct{ Status }
 
-// Locked reports that another process watches for the same output, and that this one
-// waits for it to end.
+// Locked reports that another process watches for the same output, and that this one waits for it to end.
 type Locked struct{}
 
 func (Locked) event()   {}

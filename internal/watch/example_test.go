@@ -48,8 +48,7 @@ func merge(_ context.Context, base string, files []string) (*watch.Sum, error) {
 	return sum, nil
 }
 
-// Merge what has landed in a folder, once, and delete what was merged. Without
-// Once it would go on until the context is done.
+// Merge what has landed in a folder, once, and delete what was merged. Without Once it would go on until the context is done.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFailsAtEveryStep: where the journal or the output cannot take their
-// place, the run ends with that, the files stay, and once it can be written
-// each is in the output once.
+// TestFailsAtEveryStep: where the journal or the output cannot take their place, the run ends with that, the files
+// stay, and once it can be written each is in the output once.
 func TestFailsAtEveryStep(t *testing.T) {
 	for _, c := range []struct {
 		step  string                // after which it fails
@@ -54,13 +55,9 @@ func TestFailsAtEveryStep(t *testing.T) {
 				t.Errorf("after %q, with output %q: %v, want %s", c.step, before, err, c.want)
 			}
 			b.wantFiles(b.opt.Dir, "1 sub/2")
-			if err := os.RemoveAll(path); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.RemoveAll(path))
 			if old != nil {
-				if err := os.WriteFile(path, old, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, path, old)
 			}
 			b.opt.step = nil
 			b.mustRun()
@@ -87,9 +84,7 @@ func TestNowhereToMoveTo(t *testing.T) {
 		b.put("sub/1", text)
 		b.opt.Archive, b.opt.Quarantine = filepath.Join(b.dir, "archive"), filepath.Join(b.dir, "quarantine")
 		for _, folder := range []string{b.opt.Archive, b.opt.Quarantine} {
-			if err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(filepath.Join(folder, "sub"), nil, 0o666)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.Mkdir(folder, 0o777), os.WriteFile(filepath.Join(folder, "sub"), nil, 0o666))
 		}
 		err := b.run()
 		told := eventsOf[Trouble](b)
@@ -105,28 +100,21 @@ func TestNowhereToMoveTo(t *testing.T) {
 	}
 }
 
-// TestCopyFile: a copy on another disk has the time and the permissions, and
-// one that fails leaves nothing.
+// TestCopyFile: a copy on another disk has the time and the permissions, and one that fails leaves nothing.
 func TestCopyFile(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
 	when := time.Unix(1_600_000_000, 0)
-	if err := errors.Join(os.WriteFile(from, []byte("text"), 0o640), os.Chmod(from, 0o640), os.Chtimes(from, when, when)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.WriteFile(from, []byte("text"), 0o640), os.Chmod(from, 0o640), os.Chtimes(from, when, when))
 	id := must(lookAt(from))
 	content := must(contentOf(from, id))
-	if err := copyFile(from, to); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, copyFile(from, to))
 	info := must(os.Stat(to))
 	if !sameFile(to, id, content) || info.Mode() != must(os.Stat(from)).Mode() || !info.ModTime().Equal(when) {
 		t.Errorf("copied to %v of %v", info.Mode(), info.ModTime())
 	}
 	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(folder, 0o777))
 	for _, c := range []struct{ from, to string }{
 		{filepath.Join(dir, "none"), filepath.Join(folder, "x")},
 		{from, filepath.Join(dir, "none", "x")},
@@ -146,21 +134,16 @@ func TestCopyFile(t *testing.T) {
 	}
 }
 
-// TestNotTheSame: what is not a file, and what is another than a moment ago,
-// is told apart.
+// TestNotTheSame: what is not a file, and what is another than a moment ago, is told apart.
 func TestNotTheSame(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := lookAt(dir); err == nil || err.Error() != "read "+dir+": is not a regular file" {
 		t.Error(err)
 	}
 	name := filepath.Join(dir, "f")
-	if err := os.WriteFile(name, []byte("one"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, []byte("one"))
 	id := must(lookAt(name))
-	if err := os.WriteFile(name, []byte("three"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, []byte("three"))
 	if _, err := contentOf(name, id); !errors.Is(err, errChanged) {
 		t.Error(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,15 +36,11 @@ const (
 // maxMoves bounds how often a run that is about to end waits for a file to settle.
 const maxMoves = 3
 
-// scan reads the whole folder. Folders below it that cannot be read are reported as
-// trouble.
+// scan reads the whole folder. Folders below it that cannot be read are reported as trouble.
 func (w *watcher) scan() error {
 	w.scans++
 	w.scanned = time.Now()
-	known := make(map[string]*file, len(w.files))
-	for path, f := range w.files {
-		known[path] = f
-	}
+	known := maps.Clone(w.files)
 	if err := w.scanFolder(w.root, func(path string) { delete(known, path) }); err != nil {
 		return err
 	}
@@ -131,7 +128,7 @@ func (w *watcher) lookAgain(path string) error {
 
 // recordFile records the current identity of a file.
 func (w *watcher) recordFile(path string, id fileID) {
-	if e := w.merged[path]; e != nil && (e.id == id || w.sameElsewhere(e, path, id)) {
+	if e := w.merged[path]; e != nil && (e.id == id || e.isAt(path, id)) {
 		e.id, e.seen = id, w.scans
 		delete(w.files, path)
 		return
@@ -155,9 +152,8 @@ func (w *watcher) unsettle(f *file, id fileID) {
 	}
 }
 
-// sameElsewhere reports whether the file at path, with identity id, is the file of the entry
-// although the inode or the path differs.
-func (w *watcher) sameElsewhere(e *entry, path string, id fileID) bool {
+// isAt reports whether the file at path, with identity id, is the file of the entry although the inode or the path differs.
+func (e *entry) isAt(path string, id fileID) bool {
 	if e.id.size != id.size || e.id.mtime != id.mtime {
 		return false
 	}
@@ -189,7 +185,7 @@ func (w *watcher) promoteFile(path string, f *file) {
 		w.unsettle(f, id)
 		return
 	}
-	if e := w.renamed[id.inode]; e != nil && e.path != path && w.sameElsewhere(e, path, id) {
+	if e := w.renamed[id.inode]; e != nil && e.path != path && e.isAt(path, id) {
 		if _, err := os.Lstat(e.path); errors.Is(err, fs.ErrNotExist) {
 			w.forget(e)
 			e.path, e.seen = path, w.scans
@@ -203,8 +199,7 @@ func (w *watcher) promoteFile(path string, f *file) {
 	f.state = waiting
 }
 
-// hasWriter reports whether a process has the file open for writing; known is false if
-// the system cannot tell.
+// hasWriter reports whether a process has the file open for writing; known is false if the system cannot tell.
 func hasWriter(path string) (yes, known bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -214,8 +209,7 @@ func hasWriter(path string) (yes, known bool) {
 	return filelock.HasWriter(int(f.Fd()))
 }
 
-// vanished is the number of missing merged files that are always remembered: they may come back
-// when a disk is mounted again.
+// vanished is the number of missing merged files that are always remembered: they may come back when a disk is mounted again.
 const vanished = 10_000
 
 // dropVanished drops missing merged files if there are too many.

@@ -10,8 +10,7 @@ import (
 	"os"
 )
 
-// A fileID identifies a version of a file without reading the file. Two versions of one file have
-// different identities.
+// A fileID identifies a version of a file without reading the file. Two versions of one file have different identities.
 type fileID struct {
 	size  int64
 	mtime int64  // nanoseconds since 1970

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -36,8 +37,7 @@ func journalOf(output string) string { return output + journalSuffix }
 //	end                                    missing if the run was killed
 //	sum HASH                               of all bytes before this line
 //
-// Hashes are SHA-256 in hexadecimal, MTIME is in nanoseconds since 1970, paths
-// are absolute and quoted as in Go.
+// Hashes are SHA-256 in hexadecimal, MTIME is in nanoseconds since 1970, paths are absolute and quoted as in Go.
 type journal struct {
 	before, after outputState
 	has, adds     []*entry
@@ -70,13 +70,22 @@ const (
 
 // write replaces the journal at path and syncs it.
 func (j *journal) write(path string) error {
+	return writeFile(path, func(w io.Writer) error {
+		_, err := w.Write(j.append(nil))
+		return err
+	})
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
 	f, err := atomicfile.Create(path, atomicfile.Options{})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	f.Write(j.append(nil))
-	return f.Commit() // also returns errors of Write
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // append sorts the entries and appends the bytes of the journal.
@@ -112,7 +121,6 @@ func (j *journal) append(b []byte) []byte {
 	return appendSum(b)
 }
 
-// appendSum appends the last line.
 func appendSum(b []byte) []byte { return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)) }
 
 // readJournal reads the journal at path, nil if there is none.
@@ -134,8 +142,7 @@ func parseJournal(data []byte) (*journal, error) {
 		return nil, flaw.In("journal").Field("last line").Got("another").Want("a sum").Corrupt()
 	}
 	if !bytes.Equal(appendSum(data[:at:at]), data) {
-		return nil, flaw.In("journal").Field("sum").Got("another").Want("that of the lines before").
-			Corrupt()
+		return nil, flaw.In("journal").Field("sum").Got("another").Want("the sum of the lines before").Corrupt()
 	}
 	j := &journal{}
 	n := 0

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func testJournal() *journal {
@@ -33,47 +34,34 @@ func TestJournalRoundTrip(t *testing.T) {
 		t.Errorf("%v, %v where there is none", j, err)
 	}
 	for _, want := range []*journal{testJournal(), {}} {
-		if err := want.write(path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readJournal(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, want.write(path))
+		got := oracle.Must(readJournal(path))(t)
 		if diff := cmp.Diff(want, got, journalDiff); diff != "" {
 			t.Error(diff)
 		}
 	}
 }
 
-// TestJournalDamaged cuts a journal at every byte and changes every byte.
+// TestJournalDamaged cuts a journal at every byte and flips every bit.
 func TestJournalDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	if err := testJournal().write(path); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, testJournal().write(path))
+	data := oracle.ReadFile(t, path)
 	check := func(what string, at int, data []byte) {
 		if _, err := parseJournal(data); !errors.Is(err, profile.ErrCorrupt) {
 			t.Errorf("%s at %d: %v", what, at, err)
 		}
 	}
-	for i := range data {
-		check("cut", i, data[:i])
-		for _, bit := range []byte{1, 0x80} {
-			data[i] ^= bit
-			check("changed", i, data)
-			data[i] ^= bit
-		}
+	for i, cut := range hostile.Cuts(data, 1) {
+		check("cut", i, cut)
+	}
+	for bit, flipped := range hostile.Flips(data, 1) {
+		check("flipped", bit, flipped)
 	}
 	check("longer", len(data), append(data, '\n'))
 }
 
-// TestJournalLines: a line that says nothing is told with its number, also if the
-// sum is right.
+// TestJournalLines: a line that says nothing is told with its number, also if the sum is right.
 func TestJournalLines(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	for _, tc := range []struct {
@@ -120,13 +108,8 @@ func TestJournalSettle(t *testing.T) {
 // What was read can be written and read again unchanged.
 func FuzzJournal(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "j")
-	if err := testJournal().write(path); err != nil {
-		f.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	oracle.NoError(f, testJournal().write(path))
+	data := oracle.ReadFile(f, path)
 	f.Add(string(data[:len(data)-len("sum ")-2*32-1]))
 	f.Fuzz(func(t *testing.T, body string) {
 		j, err := parseJournal(appendSum([]byte(body)))
@@ -136,10 +119,7 @@ func FuzzJournal(f *testing.F) {
 			}
 			return
 		}
-		again, err := parseJournal(j.append(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := oracle.Must(parseJournal(j.append(nil)))(t)
 		if diff := cmp.Diff(j, again, journalDiff); diff != "" {
 			t.Error(diff)
 		}

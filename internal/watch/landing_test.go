@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestWatching sees files that land in old and new folders, by notifications and by polling.
@@ -28,19 +30,13 @@ func TestWatching(t *testing.T) {
 			b.put("new/deep/5", "a 1")
 			b.awaitOut("a 5")
 			// A folder that comes whole.
-			if err := os.MkdirAll(b.dir+"/come/in", 0o777); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.MkdirAll(b.dir+"/come/in", 0o777))
 			os.WriteFile(b.dir+"/come/in/6", []byte("a 1"), 0o666)
-			if err := os.Rename(b.dir+"/come", b.opt.Dir+"/come"); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, os.Rename(b.dir+"/come", b.opt.Dir+"/come"))
 			b.awaitOut("a 6")
 			b.put("come/in/7", "a 1")
 			b.awaitOut("a 7")
-			if err := stop(); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, stop())
 			b.wantFiles(b.opt.Dir, "")
 			if s := eventsOf[Started](b)[0]; s.Polling != poll {
 				t.Errorf("told %+v", s)
@@ -65,9 +61,7 @@ func TestSettle(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.awaitOut("a 4")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	if w := eventsOf[Written](b); len(w) != 1 {
 		t.Errorf("told %+v", w)
 	}
@@ -110,9 +104,7 @@ func TestStopMergesWhatWaits(t *testing.T) {
 	b.put("3", "a 1")
 	time.Sleep(50 * time.Millisecond)
 	b.wantOut("a 1") // not due
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	b.wantOut("a 3")
 	if j := b.journal(); !j.ended || j.after.Files != 3 {
 		t.Errorf("journal %+v", j)
@@ -130,7 +122,5 @@ func TestBatchDoesNotWait(t *testing.T) {
 		b.put(name, "a 1")
 	}
 	b.awaitOut("a 4")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 }

@@ -40,8 +40,7 @@ var remote = map[uint32]string{
 	0x19830326:             "BeeGFS",
 }
 
-// newNotifier starts to collect changes. If the system does not report changes under
-// root, why is the reason.
+// newNotifier starts to collect changes. If the system does not report changes under root, why is the reason.
 func newNotifier(root string) (n *notifier, why string) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(root, &st); err != nil {
@@ -73,8 +72,7 @@ func notifyProblem(err error) string {
 // maxDirty bounds the number of collected paths; beyond it the folder is scanned.
 const maxDirty = 1 << 16
 
-// collect reads the system's queue continuously, also during a merge, because the queue
-// is short.
+// collect reads the system's queue continuously, also during a merge, because the queue is short.
 func (n *notifier) collect() {
 	for {
 		select {
@@ -115,8 +113,7 @@ func (n *notifier) add(dir string) (why string) {
 	return ""
 }
 
-// takePaths returns the paths that changed since the last call; lost reports that there were
-// others.
+// takePaths returns the paths that changed since the last call; lost reports that there were others.
 func (n *notifier) takePaths() (paths map[string]struct{}, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

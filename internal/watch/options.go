@@ -10,9 +10,8 @@ import (
 
 // Options configure [Run]. Dir, Output and Merge must be set.
 type Options struct {
-	// Dir is the folder to watch, with the folders below it. Run skips names that
-	// begin with a dot, everything that is not a regular file, and Output, its
-	// journal, Archive and Quarantine.
+	// Dir is the folder to watch, with the folders below it. Run skips names that begin with a dot, everything that
+	// is not a regular file, and Output, its journal, Archive and Quarantine.
 	Dir string
 	// Output is the file with the sum. If it exists at the start, Run adds to it.
 	Output string
@@ -22,9 +21,8 @@ type Options struct {
 	// Merge merges profiles.
 	Merge Merge
 
-	// Delete removes merged files. Archive is a folder to move them to, under the
-	// same relative path. Without either they stay in place, and Run remembers
-	// them.
+	// Delete removes merged files. Archive is a folder to move them to, under the same relative path. Without
+	// either they stay in place, and Run remembers them.
 	Delete  bool
 	Archive string
 	// Quarantine is a folder for files that cannot be merged completely; ""
@@ -33,19 +31,15 @@ type Options struct {
 	// Ignore lists files in Dir that are not profiles.
 	Ignore []string
 
-	// Settle is how long a file must be unchanged before it is read. On Linux Run
-	// also waits until no process has the file open for writing or mapped, if the
-	// user owns the file or is root.
+	// Settle is how long a file must be unchanged before it is read. On Linux Run also waits until no process has
+	// the file open for writing or mapped, if the user owns the file or is root.
 	Settle time.Duration
-	// Every is the least time between two writes of Output; 0 means none. It grows
-	// to nine times the duration of a write.
+	// Every is the least time between two writes of Output; 0 means none. It grows to nine times the duration of a write.
 	Every time.Duration
-	// Batch is the number of files to merge at once; that many files do not wait
-	// for Every. 0 means 1000.
+	// Batch is the number of files to merge at once; that many files do not wait for Every. 0 means 1000.
 	Batch int
-	// Poll is the interval between scans of Dir. 0 means to rely on the system's
-	// notifications, and to scan every two seconds where there are none: outside
-	// of Linux, and on network file systems.
+	// Poll is the interval between scans of Dir. 0 means to rely on the system's notifications, and to scan every
+	// two seconds where there are none: outside of Linux, and on network file systems.
 	Poll time.Duration
 	// Once merges the files that are there and ends.
 	Once bool
@@ -61,11 +55,9 @@ const DefaultPoll = 2 * time.Second
 
 const (
 	defaultBatch = 1000
-	// rescan is the interval between scans of a folder with notifications: the
-	// system drops some when there are too many.
+	// rescan is the interval between scans of a folder with notifications: the system drops some when there are too many.
 	rescan = time.Minute
-	// maxTries bounds the attempts to merge a file, each after another Settle,
-	// because the file may still be growing slowly.
+	// maxTries bounds the attempts to merge a file, each after another Settle, because the file may still be growing slowly.
 	maxTries = 3
 	// maxBackoff bounds the time between two attempts to write.
 	maxBackoff = time.Minute
@@ -96,8 +88,7 @@ type Sum struct {
 
 // An Outcome is the outcome of merging one file.
 type Outcome struct {
-	// Profiles is the number of the file's profiles in the sum: 0, 1, or more for
-	// an archive.
+	// Profiles is the number of the file's profiles in the sum: 0, 1, or more for an archive.
 	Profiles int
 	// Err is the reason if the file, or some of its profiles, are not in the sum.
 	Err error
@@ -109,8 +100,7 @@ var (
 	// errForeign is returned by [Run] if the journal describes another output and files that
 	// it lists are still there: nobody can know whether the output contains them.
 	errForeign = errors.New("the profile was changed by something else since the journal was written")
-	// ErrRefused is wrapped by the error of [Run] with Options.Once if there
-	// are files that cannot be merged.
+	// ErrRefused is wrapped by the error of [Run] with Options.Once if there are files that cannot be merged.
 	ErrRefused = errors.New("cannot be merged")
 )
 

@@ -51,8 +51,7 @@ func (w *watcher) resolve() error {
 	return nil
 }
 
-// canonical returns the absolute path without symbolic links, as far as it
-// exists.
+// canonical returns the absolute path without symbolic links, as far as it exists.
 func canonical(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -71,7 +70,6 @@ func canonical(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// checkWritable fails if the file cannot be replaced.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -137,8 +135,7 @@ func (w *watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// load reads the journal and determines from the hash of the output which files have
-// been merged.
+// load reads the journal and determines from the hash of the output which files have been merged.
 func (w *watcher) load(s *Started) error {
 	path := journalOf(w.Output)
 	j, err := readJournal(path)

@@ -4,24 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 )
 
-// Some formats of outputs do not hold the whole sum. A state file beside the output then holds it
-// and is the base of the next sum. The state file is written before the journal, has a different
-// name for each output, and is removed after the next output is written, so that a run after a
-// crash finds the right one.
+// Some formats of outputs do not hold the whole sum. A state file beside the output then holds it and is the base
+// of the next sum. The state file is written before the journal, has a different name for each output, and is
+// removed after the next output is written, so that a run after a crash finds the right one.
 
 // stateDigits are the digits in the name of a state file.
 const stateDigits = 16
 
-// stateOf returns the path of the state file of an output, "app.profdata.watch." and
-// digits.
+// stateOf returns the path of the state file of an output, "app.profdata.watch." and digits.
 func (w *watcher) stateOf(o outputState) string {
 	// Two outputs may have the same bytes, but not the same number of files.
 	id := sha256.Sum256(fmt.Append(nil, o.hash, o.Files, o.Profiles))
@@ -48,19 +43,6 @@ func (w *watcher) base() string {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// writeState writes the state file of an output.
-func (w *watcher) writeState(o outputState, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(w.stateOf(o), atomicfile.Options{})
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // dropStates removes the state files of other outputs.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // hiddenBench has an output that holds only the last digit of the sum.
@@ -19,13 +21,9 @@ func hiddenBench(t *testing.T) *bench {
 	return b
 }
 
-// states returns the names of the state files.
 func (b *bench) states() (names []string) {
 	b.t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(b.opt.Output))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(filepath.Dir(b.opt.Output)))(b.t)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "out.watch.") {
 			names = append(names, e.Name())
@@ -42,17 +40,13 @@ func (b *bench) wantHidden(out, whole string) {
 	if len(states) != 1 {
 		b.t.Fatalf("states %q, want one", states)
 	}
-	state, err := os.ReadFile(filepath.Join(filepath.Dir(b.opt.Output), states[0]))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	state := oracle.ReadFile(b.t, filepath.Join(filepath.Dir(b.opt.Output), states[0]))
 	if string(state) != whole {
 		b.t.Errorf("state %q, want %q", state, whole)
 	}
 }
 
-// TestState: sums go on from the state, not from the output, even if two outputs have the
-// same bytes, and other state files go.
+// TestState: sums go on from the state, not from the output, even if two outputs have the same bytes, and other state files go.
 func TestState(t *testing.T) {
 	b := hiddenBench(t)
 	b.mustRun()
@@ -64,9 +58,7 @@ func TestState(t *testing.T) {
 	b.mustRun()
 	b.wantHidden("hidden 5", "hidden 105\n")
 	// Without its state the output is all there is.
-	if err := os.Remove(filepath.Join(filepath.Dir(b.opt.Output), b.states()[0])); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove(filepath.Join(filepath.Dir(b.opt.Output), b.states()[0])))
 	b.put("last", "hidden 6\n")
 	b.mustRun()
 	b.wantHidden("hidden 1", "hidden 11\n")

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A file that is open for writing is left alone, however long nothing is
@@ -28,16 +30,11 @@ func TestOpenForWriting(t *testing.T) {
 		}
 	}
 	check("open")
-	m, err := syscall.Mmap(int(f.Fd()), 0, 3, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := oracle.Must(syscall.Mmap(int(f.Fd()), 0, 3, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))(t)
 	f.Close()
 	check("mapped")
 	copy(m, "b 2")
-	if err := syscall.Munmap(m); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, syscall.Munmap(m))
 	r := must(os.Open(path)) // does no harm
 	defer r.Close()
 	b.mustRun()
@@ -82,9 +79,7 @@ func TestTooManyFolders(t *testing.T) {
 		t.Skip("no inotify")
 	}
 	w.notifier.w.Close() // as good as any failure
-	if err := w.scan(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, w.scan())
 	if w.notifier != nil || w.poll != DefaultPoll || w.why == "" {
 		t.Errorf("polling every %v, because %q", w.poll, w.why)
 	}

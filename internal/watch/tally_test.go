@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A tally is the format of these tests: lines "NAME COUNT". A line "bad" is one
-// that cannot be merged, "mixed" one that never will; a file of these alone is
-// refused, one with others partly. "poison" breaks the whole merge.
+// A tally is the format of these tests: lines "NAME COUNT". A line "bad" is one that cannot be merged, "mixed" one
+// that never will; a file of these alone is refused, one with others partly. "poison" breaks the whole merge.
 type tally map[string]int
 
 func (t tally) add(text string) (lines int, err error) {
@@ -116,9 +116,7 @@ func newBench(t *testing.T) *bench {
 		Dir: filepath.Join(b.dir, "in"), Output: filepath.Join(b.dir, "out"),
 		Merge: mergeTallies, Once: true, Report: b.report,
 	}
-	if err := os.Mkdir(b.opt.Dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(b.opt.Dir, 0o777))
 	return b
 }
 
@@ -130,16 +128,11 @@ func (b *bench) report(e Event) {
 	}
 }
 
-// put writes a file into the folder.
 func (b *bench) put(name, text string) {
 	b.t.Helper()
 	path := filepath.Join(b.opt.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, os.MkdirAll(filepath.Dir(path), 0o777))
+	oracle.WriteFile(b.t, path, []byte(text))
 }
 
 // run watches until it ends by itself.
@@ -151,9 +144,7 @@ func (b *bench) run() error {
 
 func (b *bench) mustRun() {
 	b.t.Helper()
-	if err := b.run(); err != nil {
-		b.t.Fatal(err)
-	}
+	oracle.NoError(b.t, b.run())
 }
 
 // start watches until stop is called.
@@ -185,7 +176,6 @@ func (b *bench) out() string {
 	return strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")
 }
 
-// wantFiles compares the regular files below a folder.
 func (b *bench) wantFiles(dir, want string) {
 	b.t.Helper()
 	var names []string
@@ -201,7 +191,6 @@ func (b *bench) wantFiles(dir, want string) {
 	}
 }
 
-// await waits for something to become true.
 func (b *bench) await(what string, ok func() bool) {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -222,7 +211,6 @@ func (b *bench) told() []Event {
 	return slices.Clone(b.events)
 }
 
-// eventsOf returns the events of one type.
 func eventsOf[E Event](b *bench) (list []E) {
 	for _, e := range b.told() {
 		if e, ok := e.(E); ok {
@@ -235,18 +223,14 @@ func eventsOf[E Event](b *bench) (list []E) {
 // journal reads the journal and checks that it is of this output.
 func (b *bench) journal() *journal {
 	b.t.Helper()
-	j, err := readJournal(journalOf(b.opt.Output))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	j := oracle.Must(readJournal(journalOf(b.opt.Output)))(b.t)
 	return j
 }
 
 // died is what a run that is to end at some point panics with.
 type died struct{}
 
-// runUntil runs until the step with this number, counted from 0, and reports
-// whether it came to that.
+// runUntil runs until the step with this number, counted from 0, and reports whether it came to that.
 func (b *bench) runUntil(step int) (point string, reached bool) {
 	b.t.Helper()
 	n := 0
@@ -266,7 +250,6 @@ func (b *bench) runUntil(step int) (point string, reached bool) {
 	return "", false
 }
 
-// sumOf adds up the files below a folder.
 func sumOf(t *testing.T, dir string) string {
 	t.Helper()
 	sum := tally{}

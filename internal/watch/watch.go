@@ -112,8 +112,7 @@ func (w *watcher) stopNotifier() {
 
 // loop runs until the run ends.
 func (w *watcher) loop(ctx context.Context) error {
-	// Notifications arrive in bursts; checking the files after each would take
-	// quadratic time.
+	// Notifications arrive in bursts; checking the files after each would take quadratic time.
 	pause := min(max(w.Settle/4, 2*time.Millisecond), 250*time.Millisecond)
 	var wake <-chan struct{}
 	for ctx.Err() == nil {
@@ -158,16 +157,13 @@ func (w *watcher) look() error {
 	if w.notifier != nil {
 		interval = rescan
 		paths, lost := w.notifier.takePaths()
+		if lost {
+			interval, paths = 0, nil
+		}
 		for path := range paths {
-			if lost {
-				break
-			}
 			if err := w.lookAgain(path); err != nil {
 				return err
 			}
-		}
-		if lost {
-			interval = 0
 		}
 	}
 	if w.Once || time.Since(w.scanned) < interval {

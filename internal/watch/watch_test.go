@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestOnce merges what there is, and what there is not counts for nothing.
@@ -26,9 +27,7 @@ func TestOnce(t *testing.T) {
 	b.put(".git/h", "h 1")
 	b.put(".profuse-x.tmp", "h 1")
 	if runtime.GOOS != "windows" {
-		if err := os.Symlink("a", filepath.Join(b.opt.Dir, "link")); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink("a", filepath.Join(b.opt.Dir, "link")))
 	}
 	b.mustRun()
 	b.wantOut("a 2, c 2")
@@ -49,8 +48,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// The output, and the folders that files are moved to, may be in the folder
-// that is watched.
+// The output, and the folders that files are moved to, may be in the folder that is watched.
 func TestAllInOneFolder(t *testing.T) {
 	b := newBench(t)
 	b.opt.Output = filepath.Join(b.opt.Dir, "out")
@@ -104,9 +102,7 @@ func TestIdentity(t *testing.T) {
 			b := newBench(t)
 			b.put("1", "a 1")
 			b.mustRun()
-			if err := c.change(b, filepath.Join(b.opt.Dir, "1")); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, c.change(b, filepath.Join(b.opt.Dir, "1")))
 			for range 2 {
 				b.mustRun()
 				b.wantOut(c.want)
@@ -130,8 +126,7 @@ func copyInPlace(_ *bench, path string) error {
 	return os.Rename(path+"x", path)
 }
 
-// disguise gives a file other contents of the same size, at the same time, on
-// another inode.
+// disguise gives a file other contents of the same size, at the same time, on another inode.
 func disguise(path, text string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -159,16 +154,13 @@ func TestDeletesOnlyWhatWasMerged(t *testing.T) {
 	f := must(os.OpenFile(path, os.O_WRONLY, 0)) // keeps the inode
 	f.WriteString("c 1")
 	f.Close()
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	b.mustRun()
 	b.wantOut("a 1, b 1, c 1")
 	b.wantFiles(b.opt.Dir, "")
 }
 
-// A program that writes its file again while the old contents are merged does
-// not lose the new ones.
+// A program that writes its file again while the old contents are merged does not lose the new ones.
 func TestRewrittenBeforeDeletion(t *testing.T) {
 	for _, done := range crashes {
 		t.Run(done, func(t *testing.T) {
@@ -250,8 +242,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// A run that dies after part of a file was merged leaves it to the next one to
-// put into quarantine.
+// A run that dies after part of a file was merged leaves it to the next one to put into quarantine.
 func TestPartOfDeadRun(t *testing.T) {
 	b := newBench(t)
 	b.opt.Delete, b.opt.Quarantine = true, filepath.Join(b.dir, "odd")
@@ -305,9 +296,7 @@ func TestChangesDuringMerge(t *testing.T) {
 // The output was changed or removed between two runs.
 func TestOutputReplaced(t *testing.T) {
 	foreign := func(b *bench) {
-		if err := os.WriteFile(b.opt.Output, []byte("z 5\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, b.opt.Output, []byte("z 5\n"))
 	}
 	t.Run("nothing left that it might contain", func(t *testing.T) {
 		b := newBench(t)
@@ -332,9 +321,7 @@ func TestOutputReplaced(t *testing.T) {
 			t.Errorf("%v, want %v and what to do", err, errForeign)
 		}
 		b.wantOut("z 5")
-		if err := os.Remove(journalOf(b.opt.Output)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Remove(journalOf(b.opt.Output)))
 		b.mustRun()
 		b.wantOut("a 1, z 5")
 	})
@@ -344,9 +331,7 @@ func TestOutputReplaced(t *testing.T) {
 		b.mustRun()
 		b.put("2", "a 1")
 		b.mustRun()
-		if err := os.Remove(b.opt.Output); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Remove(b.opt.Output))
 		b.mustRun()
 		b.wantOut("a 2")
 		if s := eventsOf[Started](b)[0]; !s.Restarted || s.Known != 0 {
@@ -360,14 +345,10 @@ func TestOutputReplaced(t *testing.T) {
 		b.put("1", "a 1")
 		b.awaitOut("a 1")
 		b.await("deletion", func() bool { _, err := os.Lstat(b.opt.Dir + "/1"); return err != nil })
-		if err := os.Rename(b.opt.Output, b.opt.Output+"-1"); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Rename(b.opt.Output, b.opt.Output+"-1"))
 		b.put("2", "b 1")
 		b.awaitOut("b 1")
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, stop())
 		if e := eventsOf[Replaced](b); len(e) != 1 || !e[0].Gone {
 			t.Errorf("told %+v", e)
 		}
@@ -404,9 +385,7 @@ func TestWriteFails(t *testing.T) {
 	b.put("1", "a 1")
 	stop := b.start()
 	b.awaitOut("a 1")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	if e := eventsOf[Trouble](b); len(e) != 1 || !errors.Is(e[0].Err, full) {
 		t.Errorf("told %+v", e)
 	}
@@ -462,13 +441,9 @@ func TestLocked(t *testing.T) {
 	second.await("the lock", func() bool { return len(eventsOf[Locked](second)) > 0 })
 	b.put("1", "a 1")
 	b.awaitOut("a 1")
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 	second.awaitOut("a 1, b 1")
-	if err := stopSecond(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stopSecond())
 	// One journal for both: nothing counts again.
 	b.opt.Once = true
 	b.mustRun()
@@ -481,9 +456,7 @@ func TestLocked(t *testing.T) {
 	if err := Run(ctx, second.opt); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it waits: %v", err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, stop())
 }
 
 // Files that are gone are forgotten when they are many.

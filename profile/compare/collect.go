@@ -40,7 +40,8 @@ type collection struct {
 }
 
 func (c *collection) item(key string) (it *item, fresh bool) {
-	if it = c.byKey[key]; it != nil {
+	it = c.byKey[key]
+	if it != nil {
 		return it, false
 	}
 	it = &c.room.Make(1)[0]
@@ -50,7 +51,6 @@ func (c *collection) item(key string) (it *item, fresh bool) {
 	return it, true
 }
 
-// addHash adds a hash to the hashes of the item.
 func (it *item) addHash(hash uint64) {
 	switch {
 	case !it.hashed:
@@ -60,10 +60,8 @@ func (it *item) addHash(hash uint64) {
 	}
 }
 
-// hasHash reports whether the item has a hash.
 func (it *item) hasHash(hash uint64) bool { return it.hash == hash || slices.Contains(it.more, hash) }
 
-// anyNameless reports whether a profile knows functions by their ids alone.
 func anyNameless(v profile.View, opt Options) bool {
 	nameless := func(s *profile.Symbol) bool { return s.Name == "" && s.ID != 0 }
 	if opt.Table == profile.FunctionSet {
@@ -217,7 +215,8 @@ func (c *collection) stacks(set profile.StackSet, at int, contexts bool) {
 func findSet(v profile.View, opt Options) (set profile.StackSet, at int, err error) {
 	var names []string
 	for _, set = range v.Stacks() {
-		if names = append(names, set.Name); set.Name != opt.Table {
+		names = append(names, set.Name)
+		if set.Name != opt.Table {
 			continue
 		}
 		if opt.Value == "" {
@@ -332,8 +331,7 @@ func (c *collection) looseKey(it *item) string {
 	return key
 }
 
-// unambiguous maps each loose key to the only item that has it, or to nil if several
-// have it.
+// unambiguous maps each loose key to the only item that has it, or to nil if several have it.
 func unambiguous(c *collection, items []*item) map[string]*item {
 	m := make(map[string]*item)
 	for _, it := range items {

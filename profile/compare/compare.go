@@ -12,25 +12,17 @@ import (
 
 // Options say what is compared. The zero value compares functions.
 type Options struct {
-	// Table is what is compared: profile.FunctionSet, or the name of a stack
-	// set. Empty means the functions if the base counted them, otherwise its
-	// first stack set.
+	// Table is what is compared: profile.FunctionSet, or the name of a stack set. Empty means the functions if the
+	// base counted them, otherwise its first stack set.
 	Table string
-	// Value is the name of the value of the stacks; empty means the first.
-	Value string
+	Value string // the name of the value of the stacks; empty means the first
 	// Contexts combines the stacks that differ only in the line of the innermost function, so that
 	// functions in calling contexts are compared.
 	Contexts bool
-	// Hot is the share of the total, in millionths, that the hot items make up;
-	// Cold the share of all items but the cold ones. Zero means 990,000 and
-	// 999,999, the defaults of LLVM.
+	// Hot is the share of the total, in millionths, that the hot items make up; Cold the share of all items but
+	// the cold ones. Zero means 990,000 and 999,999, the defaults of LLVM.
 	Hot, Cold uint64
 }
-
-const (
-	defaultHot  = 990_000
-	defaultCold = 999_999
-)
 
 // A Temperature rates how often an item ran relative to the rest of its profile, in a word for people.
 type Temperature string
@@ -64,9 +56,8 @@ type Change struct {
 	BaseShare, NewShare float64 // of the totals, 0 to 1
 	Delta               float64 // NewShare - BaseShare
 	Before, After       Temperature
-	// HashChanged reports that the profiles share no control flow hash of the
-	// function. It is false for profiles of different families, whose hashes are
-	// not comparable.
+	// HashChanged reports that the profiles share no control flow hash of the function. It is false for profiles
+	// of different families, whose hashes are not comparable.
 	HashChanged bool
 
 	baseMost, newMost uint64 // greatest counts of a block
@@ -76,22 +67,19 @@ type Change struct {
 // complete and sorted by the greater of the two shares, descending.
 type Result struct {
 	Base, New Side
-	// Kind is what the items are: "functions" or the name of a stack set;
-	// ValueName is the stacks' value.
+	// Kind is what the items are: "functions" or the name of a stack set; ValueName is the stacks' value.
 	Kind      string
 	ValueName string
 	Unit      profile.Unit
 
 	// Overlap is the sum over all items of the lesser of the two shares: 1 for
 	// equal distributions, 0 for nothing in common.
-	Overlap float64
-	// HotTurnover is the share of the base's hot items that are no longer hot.
-	HotTurnover float64
-	// RankCorrelation compares the orders of the items by their greatest block counts
-	// (Spearman's coefficient, ties having mean ranks): 1 for equal orders, 0 for
-	// unrelated ones, -1 for opposite ones. It covers the Ranked items, which are in both
-	// profiles and ran in one of them, and is 0 if all items of a profile have one rank.
-	// Unlike shares, ranks do not depend on how a format counts.
+	Overlap     float64
+	HotTurnover float64 // the share of the base's hot items that are no longer hot
+	// RankCorrelation compares the orders of the items by their greatest block counts (Spearman's coefficient,
+	// ties having mean ranks): 1 for equal orders, 0 for unrelated ones, -1 for opposite ones. It covers the
+	// Ranked items, which are in both profiles and ran in one of them, and is 0 if all items of a profile have one
+	// rank. Unlike shares, ranks do not depend on how a format counts.
 	RankCorrelation float64
 	Ranked          int
 
@@ -108,12 +96,7 @@ type Result struct {
 // Views compares two profiles. It fails if one of them does not have opt.Table or
 // opt.Value, or if they measure the value in different units.
 func Views(base, other profile.View, opt Options) (*Result, error) {
-	if opt.Hot == 0 {
-		opt.Hot = defaultHot
-	}
-	if opt.Cold == 0 {
-		opt.Cold = defaultCold
-	}
+	opt.Hot, opt.Cold = cmp.Or(opt.Hot, 990_000), cmp.Or(opt.Cold, 999_999)
 	if opt.Table == "" {
 		opt.Table = profile.FunctionSet
 		if sets := base.Stacks(); len(sets) > 0 && !base.Features().Calls && !base.Features().Blocks {
@@ -142,7 +125,6 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// fillLists sorts changes into the lists.
 func (r *Result) fillLists(changes []Change) {
 	lost := 0
 	for i := range changes {
@@ -184,8 +166,7 @@ func (r *Result) fillLists(changes []Change) {
 	}
 }
 
-// sortBy sorts changes; equal changes keep their order. It moves each change once, since changes are
-// large.
+// sortBy sorts changes; equal changes keep their order. It moves each change once, since changes are large.
 func sortBy(changes []Change, compare func(a, b *Change) int) {
 	order := make([]int32, len(changes)) // by new index, the old index; -1 once the change has moved
 	for i := range order {
@@ -206,7 +187,6 @@ func sortBy(changes []Change, compare func(a, b *Change) int) {
 	}
 }
 
-// rank computes the correlation of ranks.
 func (r *Result) rank(changes []Change) {
 	var base, other []uint64
 	for i := range changes {

@@ -2,7 +2,7 @@ package compare_test
 
 import (
 	"fmt"
-	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -78,8 +78,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// A profile compared with itself differs in nothing, and one compared the
-// other way round has the lists exchanged.
+// A profile compared with itself differs in nothing, and one compared the other way round has the lists exchanged.
 func TestViewsSymmetry(t *testing.T) {
 	a := view(t, "f 1 10 20", "g 2 0", "h 3 5")
 	b := view(t, "f 1 1 2", "g 2 100", "k 4 7")
@@ -112,42 +111,27 @@ func TestViewsSymmetry(t *testing.T) {
 	}
 }
 
-// stackView has one set of stacks and functions without counts.
-type stackView struct {
-	profile.View
-	unit   profile.Unit
-	stacks map[string]uint64 // frames with "<" between
-}
-
-func (v stackView) Identity() profile.Identity { return profile.Identity{File: "stacks"} }
-func (v stackView) Features() profile.Features { return profile.Features{} }
-func (v stackView) Functions() iter.Seq[*profile.Function] {
-	return func(func(*profile.Function) bool) {}
-}
-
-func (v stackView) Stacks() []profile.StackSet {
-	return []profile.StackSet{{Name: "samples", Values: []profile.ValueType{{Name: "count", Unit: v.unit}}, ReusedStacks: func(yield func(*profile.Stack) bool) {
-		for _, key := range slices.Sorted(func(yield func(string) bool) {
-			for k := range v.stacks {
-				if !yield(k) {
+// stackView has one set of stacks, whose frames have "<" between.
+func stackView(unit profile.Unit, stacks map[string]uint64) *memoryView {
+	return &memoryView{file: "stacks", sets: []profile.StackSet{{
+		Name: "samples", Values: []profile.ValueType{{Name: "count", Unit: unit}},
+		ReusedStacks: func(yield func(*profile.Stack) bool) {
+			for _, key := range slices.Sorted(maps.Keys(stacks)) {
+				s := profile.Stack{Values: []uint64{stacks[key]}}
+				for name := range strings.SplitSeq(key, "<") {
+					s.Frames = append(s.Frames, profile.Frame{Symbol: profile.Symbol{Name: name}})
+				}
+				if !yield(&s) {
 					return
 				}
 			}
-		}) {
-			s := profile.Stack{Values: []uint64{v.stacks[key]}}
-			for name := range strings.SplitSeq(key, "<") {
-				s.Frames = append(s.Frames, profile.Frame{Symbol: profile.Symbol{Name: name}})
-			}
-			if !yield(&s) {
-				return
-			}
-		}
+		},
 	}}}
 }
 
 func TestViewsStacks(t *testing.T) {
-	a := stackView{unit: profile.Count, stacks: map[string]uint64{"f<main": 60, "f<g<main": 40}}
-	b := stackView{unit: profile.Count, stacks: map[string]uint64{"f<main": 10, "h<main": 10}}
+	a := stackView(profile.Count, map[string]uint64{"f<main": 60, "f<g<main": 40})
+	b := stackView(profile.Count, map[string]uint64{"f<main": 10, "h<main": 10})
 	r, err := compare.Views(a, b, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,12 +141,12 @@ func TestViewsStacks(t *testing.T) {
 	}
 	for _, c := range []struct {
 		opt  compare.Options
-		b    stackView
+		b    profile.View
 		want string
 	}{
 		{compare.Options{Table: "calls"}, b, `stacks: there are no stacks "calls", but samples`},
 		{compare.Options{Value: "bytes"}, b, `stacks: samples have no value "bytes", but count`},
-		{compare.Options{}, stackView{unit: profile.Bytes}, "count is in count in one profile and in bytes in the other"},
+		{compare.Options{}, stackView(profile.Bytes, nil), "count is in count in one profile and in bytes in the other"},
 	} {
 		if _, err := compare.Views(a, c.b, c.opt); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v, want %s", c.opt, err, c.want)
@@ -175,8 +159,7 @@ type otherFamily struct{ profile.View }
 
 func (otherFamily) Identity() profile.Identity { return profile.Identity{Family: "MIP"} }
 
-// Hashes of different families are not made alike, and no reason to say that a
-// function has changed.
+// Hashes of different families are not made alike, and no reason to say that a function has changed.
 func TestViewsOfFamilies(t *testing.T) {
 	a, b := view(t, "f 1 10"), view(t, "f 2 10")
 	for _, c := range []struct {

@@ -14,8 +14,7 @@ import (
 // A Coverage says which parts of a program ran.
 type Coverage struct {
 	Files []*File // by path
-	// Total sums up all files; Unplaced sums up the functions whose file or
-	// line is unknown.
+	// Total sums up all files; Unplaced sums up the functions whose file or line is unknown.
 	Total, Unplaced Summary
 	// Unknown are the functions of Unplaced, by name.
 	Unknown []Function
@@ -33,8 +32,7 @@ type Coverage struct {
 	LLVMJSON func(io.Writer) error
 }
 
-// A Misfit is a function of a program whose control flow differs from the function that the profile
-// counted.
+// A Misfit is a function of a program whose control flow differs from the function that the profile counted.
 type Misfit struct {
 	Function string
 	Object   string   // program, library or object file
@@ -71,7 +69,6 @@ type Function struct {
 	Part *File
 }
 
-// covered reports whether the function ran.
 func (f *Function) covered() bool { return f.Calls > 0 }
 
 // A Line is a source line whose execution the profile counts.
@@ -100,9 +97,8 @@ type Region struct {
 type Decision struct {
 	Line, Column uint32
 	Conditions   Ratio
-	// Operands are the conditions. Vectors are the combinations of values that the program
-	// evaluated, operands and result, "TF-:F", with "-" for an operand that was not evaluated.
-	// Only views with details have them.
+	// Operands are the conditions. Vectors are the combinations of values that the program evaluated, operands and
+	// result, "TF-:F", with "-" for an operand that was not evaluated. Only views with details have them.
 	Operands []Condition
 	Vectors  []string
 }
@@ -123,7 +119,6 @@ type Expansion struct {
 	Of                               *File
 }
 
-// covered reports whether the program reached the branch.
 func (b *Branch) covered() bool {
 	return slices.ContainsFunc(b.Ways, func(n uint64) bool { return n > 0 })
 }
@@ -181,15 +176,13 @@ func (s *Summary) Add(o Summary) {
 	s.Instantiations.add(o.Instantiations)
 }
 
-// addFunction adds a function.
 func (s *Summary) addFunction(f *Function) {
 	s.Functions.Count(f.covered())
 	s.Blocks.add(f.Blocks)
 }
 
-// Collect returns the coverage of the program that a profile recorded. A view with a
-// method Coverage() *Coverage knows its own. chosen selects functions, with their lines and branches;
-// nil selects all.
+// Collect returns the coverage of the program that a profile recorded. A view with a method Coverage() *Coverage
+// knows its own. chosen selects functions, with their lines and branches; nil selects all.
 func Collect(v profile.View, chosen func(*profile.Symbol) bool) *Coverage {
 	if own, ok := v.(interface{ Coverage() *Coverage }); ok {
 		if known := own.Coverage(); known != nil {
@@ -206,7 +199,6 @@ func Collect(v profile.View, chosen func(*profile.Symbol) bool) *Coverage {
 	return c.finish()
 }
 
-// A collector builds a [Coverage].
 type collector struct {
 	Coverage
 	view   profile.View
@@ -243,8 +235,7 @@ func (c *collector) functions() {
 	}
 }
 
-// lines adds an entry for each piece of code; [File.finish] combines the entries
-// of one line.
+// lines adds an entry for each piece of code; [File.finish] combines the entries of one line.
 func (c *collector) lines() {
 	v, ok := c.view.(profile.LineView)
 	if !ok {
@@ -259,15 +250,13 @@ func (c *collector) lines() {
 	}
 }
 
-// A branchPosition identifies a branch. The inlined copies of a function share the positions of its
-// branches.
+// A branchPosition identifies a branch. The inlined copies of a function share the positions of its branches.
 type branchPosition struct {
 	function profile.Symbol
 	line     int32
 	bci      int32
 }
 
-// branches adds up the counts of each branch over all stacks.
 func (c *collector) branches() {
 	if !c.view.Features().Lines {
 		return
@@ -308,7 +297,6 @@ func (c *collector) branches() {
 	}
 }
 
-// finish sorts the files and computes the totals.
 func (c *collector) finish() *Coverage {
 	for _, f := range c.Files {
 		slices.SortFunc(f.Lines, func(a, b Line) int {
@@ -333,7 +321,6 @@ func (c *Coverage) Finish() {
 	}
 }
 
-// finish sorts the functions and computes the totals.
 func (f *File) finish() {
 	slices.SortStableFunc(f.Functions, func(a, b Function) int {
 		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))

@@ -133,8 +133,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestCollectChosen: what belongs to functions that are not chosen is in no
-// list and in no sum, wherever it lies.
+// TestCollectChosen: what belongs to functions that are not chosen is in no list and in no sum, wherever it lies.
 func TestCollectChosen(t *testing.T) {
 	c := coverage.Collect(everything(), func(s *profile.Symbol) bool { return s.Name == "b" })
 	if len(c.Files) != 1 || c.Unplaced != (coverage.Summary{}) {
@@ -146,8 +145,7 @@ func TestCollectChosen(t *testing.T) {
 	}
 }
 
-// TestCollectLess: without lines there are none, and branches only where frames have lines
-// of the sources.
+// TestCollectLess: without lines there are none, and branches only where frames have lines of the sources.
 func TestCollectLess(t *testing.T) {
 	v := everything()
 	if c := coverage.Collect(v.madeView, nil); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 4 {
@@ -162,8 +160,7 @@ func TestCollectLess(t *testing.T) {
 	}
 }
 
-// TestTree: folders with one folder alone share a row, and every row has the
-// sums of what is below it.
+// TestTree: folders with one folder alone share a row, and every row has the sums of what is below it.
 func TestTree(t *testing.T) {
 	deep := strings.Repeat("x/", 10_000) + "y.c"
 	var files []*coverage.File

@@ -30,7 +30,6 @@ func Union(all ...*Coverage) *Coverage {
 	return u
 }
 
-// unite sets the files of the coverage. Files with the same path become one.
 func (c *Coverage) unite(files []*File) {
 	parts := make(map[string][]*File)
 	for _, f := range files {
@@ -50,7 +49,6 @@ func (c *Coverage) unite(files []*File) {
 	c.Finish()
 }
 
-// sum adds up the parts of one file.
 func sum(path string, parts []*File) *File {
 	f := &File{Path: path}
 	for _, p := range parts {
@@ -82,7 +80,6 @@ func sum(path string, parts []*File) *File {
 	return f
 }
 
-// united adds up two parts of one file. Either may be nil.
 func united(a, b *File) *File {
 	switch {
 	case a == nil:
@@ -141,7 +138,6 @@ type branchKey struct {
 	nth          int
 }
 
-// addBranches adds up the branches of several parts of a file.
 func addBranches(parts []*File) (out []Branch) {
 	at := make(map[branchKey]int)   // in out
 	placed := make(map[uint32]bool) // lines whose branches all have columns
@@ -196,8 +192,7 @@ func (c *Coverage) Rename(path func(string) string) {
 	c.unite(files)
 }
 
-// renamed returns a copy of a file with other paths, in its parts as well. A path that would become ""
-// stays.
+// renamed returns a copy of a file with other paths, in its parts as well. A path that would become "" stays.
 func (f *File) renamed(path func(string) string) *File {
 	own := *f
 	if name := path(f.Path); name != "" {
@@ -218,8 +213,7 @@ func (f *File) renamed(path func(string) string) *File {
 	return &own
 }
 
-// choose returns the coverage of the chosen functions, nil for all. See lastLine for where a function
-// ends.
+// choose returns the coverage of the chosen functions, nil for all. See lastLine for where a function ends.
 func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c
@@ -235,7 +229,6 @@ func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	return part
 }
 
-// chooseFunctions keeps the chosen functions and everything on their lines.
 func (f *File) chooseFunctions(chosen func(*profile.Symbol) bool) {
 	var kept []Function
 	var spans [][2]uint32 // first line, last line
@@ -292,7 +285,6 @@ func (f *File) keepLines(line, branches func(uint32) bool) {
 	}
 }
 
-// selected returns the elements that ok accepts, in a list of their own.
 func selected[E any](list []E, ok func(*E) bool) (out []E) {
 	for i := range list {
 		if ok(&list[i]) {

@@ -114,8 +114,8 @@ func FuzzReadLCOV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := ReadLCOV("a.info", data)
 		if err != nil {
-			var fe *profile.FormatError
-			if !errors.As(err, &fe) {
+			_, ok := errors.AsType[*profile.FormatError](err)
+			if !ok {
 				t.Fatal(err)
 			}
 			return

@@ -37,8 +37,7 @@ func Example() {
 	//   Zoo.java  6 of 6 functions, 11 of 11 lines, 4 of 4 branches
 }
 
-// A front-end profile of LLVM says nothing about the sources without the program that it
-// is of.
+// A front-end profile of LLVM says nothing about the sources without the program that it is of.
 func ExampleCollect() {
 	const name = "../../testdata/covmap/shapes-22.proftext"
 	data, err := os.ReadFile(name)

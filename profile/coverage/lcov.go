@@ -26,7 +26,6 @@ func writeLCOV(w io.Writer, c *Coverage, opt WriteOptions) error {
 
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
-// A tracefile is a tracefile being written.
 type tracefile struct {
 	*bufio.Writer // remembers the first error
 	opt           WriteOptions

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source
-// file.
+// IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source file.
 func IsLCOV(data []byte) bool {
 	const most = 1 << 16 // bytes of comments
 	for line := range bytes.Lines(data[:min(len(data), most)]) {
@@ -63,7 +62,6 @@ func ReadTests(name string, data []byte, section func(test string, f *File) erro
 	return nil
 }
 
-// An lcovReader reads the records of a tracefile.
 type lcovReader struct {
 	name    string
 	section func(test string, f *File) error
@@ -84,13 +82,15 @@ func (r *lcovReader) record(line int, text string) error {
 		return nil
 	case key == "SF":
 		err := r.endSection()
-		r.beginSection(value)
+		r.file = &File{Path: value}
+		r.functions, r.indexes = make(map[string]int), make(map[string]int32)
+		r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
 		return err
 	case strings.TrimSpace(text) == "end_of_record":
 		return r.endSection()
 	}
-	wanted := map[string]int{"FN": 2, "FNDA": 2, "FNL": 2, "FNA": 3, "DA": 2, "BRDA": 4}[key]
-	if wanted == 0 {
+	record, known := lcovRecords[key]
+	if !known {
 		return nil
 	}
 	problem := func(want string) error {
@@ -99,68 +99,85 @@ func (r *lcovReader) record(line int, text string) error {
 	if r.file == nil {
 		return flaw.File(r.name).OnLine(line).Field("record").Got(key).Want("SF, the source file, before it").Corrupt()
 	}
-	parts := strings.SplitN(value, ",", wanted)
-	if len(parts) < wanted {
-		return problem(strconv.Itoa(wanted) + " values with commas between them")
+	parts := strings.SplitN(value, ",", record.values)
+	if len(parts) < record.values {
+		return problem(strconv.Itoa(record.values) + " values with commas between them")
 	}
-	ok := false
-	switch key {
-	case "FN": // LINE,[END,]NAME
-		if end, name, more := strings.Cut(parts[1], ","); more {
-			if _, isLine := parseLine(end); isLine {
-				parts[1] = name
-			}
-		}
-		var n uint32
-		if n, ok = parseLine(parts[0]); ok {
-			r.function(parts[1]).StartLine = int32(n)
-		}
-	case "FNL": // INDEX,LINE[,END]
-		first, _, _ := strings.Cut(parts[1], ",")
-		var n uint32
-		if n, ok = parseLine(first); ok {
-			r.indexes[parts[0]] = int32(n)
-		}
-	case "FNDA", "FNA": // CALLS,NAME or INDEX,CALLS,NAME
-		var n uint64
-		if n, ok = parseCount(parts[wanted-2]); ok {
-			f := r.function(parts[wanted-1])
-			f.Calls = saturate.Add(f.Calls, n)
-			if key == "FNA" {
-				f.StartLine = r.indexes[parts[0]]
-			}
-		}
-	case "DA": // LINE,COUNT[,CHECKSUM]
-		first, _, _ := strings.Cut(parts[1], ",")
-		n, isLine := parseLine(parts[0])
-		var count uint64
-		if count, ok = parseCount(first); ok && isLine {
-			r.file.Lines = append(r.file.Lines, Line{n, count})
-		}
-		ok = ok && isLine
-	case "BRDA": // LINE,BLOCK,BRANCH,COUNT or -
-		n, isLine := parseLine(parts[0])
-		count := uint64(0)
-		if ok = parts[3] == "-"; !ok {
-			count, ok = parseCount(parts[3])
-		}
-		if ok = ok && isLine; ok {
-			r.branch(n, parts, count)
-		}
-	}
-	if !ok {
+	if !record.read(r, parts) {
 		return problem("lines from 1 to 2147483647 and whole numbers")
 	}
 	return nil
 }
 
-func (r *lcovReader) beginSection(path string) {
-	r.file = &File{Path: path}
-	r.functions, r.indexes = make(map[string]int), make(map[string]int32)
-	r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
+// lcovRecords are the records of a section. read reports false for malformed values.
+var lcovRecords = map[string]struct {
+	values int // separated by commas; the last may contain more
+	read   func(r *lcovReader, values []string) bool
+}{
+	"FN":   {2, (*lcovReader).start},
+	"FNL":  {2, (*lcovReader).indexedStart},
+	"FNDA": {2, (*lcovReader).calls},
+	"FNA":  {3, (*lcovReader).indexedCalls},
+	"DA":   {2, (*lcovReader).line},
+	"BRDA": {4, (*lcovReader).way},
 }
 
-// endSection passes the section on.
+// start reads LINE,[END,]NAME.
+func (r *lcovReader) start(values []string) bool {
+	name := values[1]
+	if end, rest, more := strings.Cut(name, ","); more {
+		if _, isLine := parseLine(end); isLine {
+			name = rest
+		}
+	}
+	n, ok := parseLine(values[0])
+	if ok {
+		r.function(name).StartLine = int32(n)
+	}
+	return ok
+}
+
+// indexedStart reads INDEX,LINE[,END].
+func (r *lcovReader) indexedStart(values []string) bool {
+	first, _, _ := strings.Cut(values[1], ",")
+	n, ok := parseLine(first)
+	if ok {
+		r.indexes[values[0]] = int32(n)
+	}
+	return ok
+}
+
+// calls reads CALLS,NAME.
+func (r *lcovReader) calls(values []string) bool {
+	n, ok := parseCount(values[0])
+	if ok {
+		f := r.function(values[1])
+		f.Calls = saturate.Add(f.Calls, n)
+	}
+	return ok
+}
+
+// indexedCalls reads INDEX,CALLS,NAME.
+func (r *lcovReader) indexedCalls(values []string) bool {
+	ok := r.calls(values[1:])
+	if ok {
+		r.function(values[2]).StartLine = r.indexes[values[0]]
+	}
+	return ok
+}
+
+// line reads LINE,COUNT[,CHECKSUM].
+func (r *lcovReader) line(values []string) bool {
+	first, _, _ := strings.Cut(values[1], ",")
+	n, isLine := parseLine(values[0])
+	count, isCount := parseCount(first)
+	if !isLine || !isCount {
+		return false
+	}
+	r.file.Lines = append(r.file.Lines, Line{n, count})
+	return true
+}
+
 func (r *lcovReader) endSection() error {
 	f := r.file
 	if f == nil {
@@ -173,7 +190,6 @@ func (r *lcovReader) endSection() error {
 	return r.section(r.test, f)
 }
 
-// function returns the function of a name in the section.
 func (r *lcovReader) function(name string) *Function {
 	i, ok := r.functions[name]
 	if !ok {
@@ -184,9 +200,17 @@ func (r *lcovReader) function(name string) *Function {
 	return &r.file.Functions[i]
 }
 
-// branch adds a way of a branch.
-func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
-	block := [2]string{parts[0], parts[1]}
+// way reads LINE,BLOCK,BRANCH,COUNT or LINE,BLOCK,BRANCH,-.
+func (r *lcovReader) way(values []string) bool {
+	line, isLine := parseLine(values[0])
+	count, isCount := uint64(0), values[3] == "-"
+	if !isCount {
+		count, isCount = parseCount(values[3])
+	}
+	if !isLine || !isCount {
+		return false
+	}
+	block := [2]string{values[0], values[1]}
 	at, ok := r.branches[block]
 	if !ok {
 		at = len(r.file.Branches)
@@ -194,14 +218,15 @@ func (r *lcovReader) branch(line uint32, parts []string, count uint64) {
 		r.file.Branches = append(r.file.Branches, Branch{Line: line})
 	}
 	b := &r.file.Branches[at]
-	key := [3]string{parts[0], parts[1], parts[2]}
+	key := [3]string{values[0], values[1], values[2]}
 	way, ok := r.ways[key]
 	if !ok {
 		r.ways[key] = len(b.Ways)
 		b.Ways = append(b.Ways, count)
-		return
+		return true
 	}
 	b.Ways[way] = saturate.Add(b.Ways[way], count)
+	return true
 }
 
 func parseLine(s string) (uint32, bool) {

@@ -13,10 +13,9 @@ import (
 //	LCOV_EXCL_BR_LINE                    the branches of the line
 //	LCOV_EXCL_BR_START … LCOV_EXCL_BR_STOP
 //
-// GCOV_EXCL and GRCOV_EXCL mean the same as LCOV_EXCL; GRCOV_STOP_COVERAGE is not read.
-// A START without STOP excludes the rest of the file. Lines for which more returns true are
-// excluded like lines with LCOV_EXCL_LINE; more may be nil. Call [Coverage.Finish] afterwards. Exclude
-// reports whether anything was excluded.
+// GCOV_EXCL and GRCOV_EXCL mean the same as LCOV_EXCL; GRCOV_STOP_COVERAGE is not read. A START without STOP
+// excludes the rest of the file. Lines for which more returns true are excluded like lines with LCOV_EXCL_LINE;
+// more may be nil. Call [Coverage.Finish] afterwards. Exclude reports whether anything was excluded.
 func (f *File) Exclude(source []byte, more func(line []byte) bool) bool {
 	if more == nil && !bytes.Contains(source, []byte("_EXCL_")) {
 		return false

@@ -48,7 +48,6 @@ func Tree(files []*File) []Row {
 	return rows
 }
 
-// A folder is a folder of the tree being built.
 type folder struct {
 	folders map[string]*folder
 	files   []int

@@ -26,21 +26,16 @@ import (
 //	llvm-json  JSON of llvm-cov export, see [Coverage].LLVMJSON
 type Format string
 
-// A formatEntry describes a format.
-type formatEntry struct {
-	format      Format
-	suffix      string // of file names
-	description string
-	write       func(io.Writer, *Coverage, WriteOptions) error
-}
-
-var formats = []formatEntry{
-	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", writeLCOV},
-	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", writeCobertura},
-	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", writeSonar},
-	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", writeCodecov},
-	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", writeCoveralls},
-	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", writeLLVMJSON},
+var formats = []struct {
+	format Format
+	write  func(io.Writer, *Coverage, WriteOptions) error
+}{
+	{"lcov", writeLCOV},
+	{"cobertura", writeCobertura},
+	{"sonar", writeSonar},
+	{"codecov", writeCodecov},
+	{"coveralls", writeCoveralls},
+	{"llvm-json", writeLLVMJSON},
 }
 
 // Formats returns all formats.
@@ -52,29 +47,13 @@ func Formats() []Format {
 	return all
 }
 
-func (f Format) entry() *formatEntry {
-	for i := range formats {
-		if formats[i].format == f {
-			return &formats[i]
-		}
-	}
-	return &formatEntry{}
-}
-
-// Suffix returns the usual suffix of file names, with the dot; "" for an unknown format.
-func (f Format) Suffix() string { return f.entry().suffix }
-
-// Description returns a phrase about the use of the format.
-func (f Format) Description() string { return f.entry().description }
-
 // WriteOptions configures [Write]. The zero value suits most uses.
 type WriteOptions struct {
 	// Name returns the name to write for a function; nil means its name and
 	// signature. Functions of one file with the same name are instances of one
 	// source function: tracefiles have one function, with the sum of their calls.
 	Name func(*profile.Symbol) string
-	// Test is the name of the test for tracefiles, of letters, digits and underscores.
-	Test string
+	Test string // the name of the test for tracefiles, of letters, digits and underscores
 	// Source returns the text of a source file, for the digests in files for Coveralls. A file has no
 	// digest if Source is nil or returns an error.
 	Source func(path string) ([]byte, error)
@@ -101,11 +80,12 @@ type WriteOptions struct {
 // A file without branches or lines lacks their records. Tracefiles cannot hold line
 // breaks in names; they are escaped as "\n" and "\r".
 func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
-	write := f.entry().write
-	if write == nil {
-		return fmt.Errorf("unknown format %q of coverage", f)
+	for _, known := range formats {
+		if known.format == f {
+			return known.write(w, c, opt)
+		}
 	}
-	return write(w, c, opt)
+	return fmt.Errorf("unknown format %q of coverage", f)
 }
 
 func writeLLVMJSON(w io.Writer, c *Coverage, _ WriteOptions) error {
@@ -115,7 +95,6 @@ func writeLLVMJSON(w io.Writer, c *Coverage, _ WriteOptions) error {
 	return c.LLVMJSON(w)
 }
 
-// name returns the name to write for a function.
 func (o *WriteOptions) name(s *profile.Symbol) string {
 	if o.Name != nil {
 		return o.Name(s)
@@ -145,7 +124,6 @@ func writeJSON(w io.Writer, document any) error {
 	return out.Flush()
 }
 
-// lineBranches returns the branches of each line of the file.
 func (f *File) lineBranches() map[uint32][]*Branch {
 	all := make(map[uint32][]*Branch)
 	for i := range f.Branches {
@@ -155,7 +133,6 @@ func (f *File) lineBranches() map[uint32][]*Branch {
 	return all
 }
 
-// waysOf counts the ways of branches.
 func waysOf(branches []*Branch) (r Ratio) {
 	for _, b := range branches {
 		for _, n := range b.Ways {
@@ -364,8 +341,7 @@ func writeCodecov(w io.Writer, c *Coverage, _ WriteOptions) error {
 	return writeJSON(w, map[string]any{"coverage": files})
 }
 
-// maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an
-// element for each line.
+// maxCoverallsLine is the greatest line of a file for Coveralls, whose lists have an element for each line.
 const maxCoverallsLine = 1 << 22
 
 type coverallsFile struct {

@@ -17,9 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// An element says what the schema of a format demands of an XML element: its children in
-// order, each with a mark as in DTDs ("*", "?" or none), and its attributes, those that
-// may be missing with "?".
+// An element says what the schema of a format demands of an XML element: its children in order, each with a mark
+// as in DTDs ("*", "?" or none), and its attributes, those that may be missing with "?".
 type element struct{ children, attributes string }
 
 // The rules of coverage-04.dtd.

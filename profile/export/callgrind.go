@@ -11,15 +11,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// edgeEvent is the event that counts the calls of edges. It is an event of its own, because
-// the profile has no costs of calls: their number must not be added to what functions cost
-// themselves.
+// edgeEvent is the event that counts the calls of edges. It is an event of its own, because the profile has no
+// costs of calls: their number must not be added to what functions cost themselves.
 const edgeEvent = "edge_calls"
 
-// callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format
-// Specification"). It sums stacks to the costs of each function's own lines and the
-// inclusive costs of each call from a line to a function. The functions of a profile
-// without stacks have their own costs, and the calls of the edges.
+// callgrind writes version 1 of the format in Valgrind's manual ("Callgrind Format Specification"). It sums stacks
+// to the costs of each function's own lines and the inclusive costs of each call from a line to a function. The
+// functions of a profile without stacks have their own costs, and the calls of the edges.
 //
 // The format requires a number of calls. It is the value of the first event with the unit
 // count: how often the call was on a stack.
@@ -97,7 +95,6 @@ func (g *callgrindWriter) header(set profile.StackSet) {
 	g.print("\n")
 }
 
-// print writes text as it is.
 func (g *callgrindWriter) print(parts ...string) {
 	for _, p := range parts {
 		g.e.WriteString(p) // the writer keeps the error
@@ -133,7 +130,6 @@ func (g *callgrindWriter) position(prefix string, s *profile.Symbol) {
 	fmt.Fprintf(g.e, "%sfl=(%d)%s\n%sfn=(%d)%s\n", prefix, n, file, prefix, number+1, name)
 }
 
-// costs writes a line of costs; edge is the cost of edgeEvent.
 func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 	g.line = strconv.AppendInt(g.line[:0], int64(line), 10)
 	for _, c := range costs {
@@ -145,14 +141,12 @@ func (g *callgrindWriter) costs(line int32, costs []uint64, edge uint64) {
 	g.e.Write(append(g.line, '\n')) // the writer keeps the error
 }
 
-// total adds own costs to the totals.
 func (g *callgrindWriter) total(costs []uint64) {
 	for i, c := range costs {
 		g.totals[i] = saturate.Add(g.totals[i], c)
 	}
 }
 
-// functions writes each function's own costs.
 func (g *callgrindWriter) functions(set profile.StackSet) {
 	costs := make([]uint64, len(g.values))
 	for s := range set.ReusedStacks {
@@ -206,8 +200,7 @@ type callSum struct {
 	last       uint64 // number of the last stack that was added
 }
 
-// stacks sums the stacks and writes the result. Memory is proportional to the number of
-// distinct lines and calls.
+// stacks sums the stacks and writes the result. Memory is proportional to the number of distinct lines and calls.
 func (g *callgrindWriter) stacks(set profile.StackSet) {
 	sums := make(map[callKey]*callSum)
 	var order []*callSum

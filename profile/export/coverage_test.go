@@ -52,8 +52,7 @@ func sourceView() *linedView {
 	}
 }
 
-// TestNoSourceLines: a view without source lines, or a table that has none, is
-// refused before anything is written.
+// TestNoSourceLines: a view without source lines, or a table that has none, is refused before anything is written.
 func TestNoSourceLines(t *testing.T) {
 	for _, c := range []struct {
 		v     profile.View
@@ -62,7 +61,7 @@ func TestNoSourceLines(t *testing.T) {
 	}{
 		{javaView(), "", "the source lines of the functions are not known"},
 		{javaView(), profile.FunctionSet, "the source lines of the functions are not known"},
-		{sourceView(), profile.EdgeSet, `table "edges" has no source lines, which lcov is made of`},
+		{sourceView(), edgeSet, `table "edges" has no source lines, which lcov is made of`},
 		{sourceView(), "branches", `table "branches" has no source lines, which lcov is made of`},
 	} {
 		var out bytes.Buffer

@@ -30,7 +30,7 @@ func (e *exporter) csv() error {
 	switch table {
 	case profile.FunctionSet:
 		c.functions()
-	case profile.EdgeSet:
+	case edgeSet:
 		c.edges()
 	case traceSet:
 		c.traces()
@@ -45,7 +45,6 @@ func (e *exporter) csv() error {
 	return c.w.Error()
 }
 
-// A csvTable collects the columns of one line.
 type csvTable struct {
 	e   *exporter
 	w   *csv.Writer
@@ -74,7 +73,6 @@ func (c *csvTable) text(s ...string) {
 // some after cutting off the white space.
 const formulaStarts = "=+-@\t\r\n"
 
-// id appends an id; 0 gives an empty column.
 func (c *csvTable) id(v uint64) {
 	if v == 0 {
 		c.words("")
@@ -83,13 +81,11 @@ func (c *csvTable) id(v uint64) {
 	c.hash(v)
 }
 
-// endLine writes the line.
 func (c *csvTable) endLine() {
 	c.w.Write(c.row) // the writer keeps the error
 	c.row = c.row[:0]
 }
 
-// labels appends one cell with all labels.
 func (c *csvTable) labels(labels []profile.Label) {
 	cells := make([]string, len(labels))
 	for i, l := range labels {
@@ -98,18 +94,14 @@ func (c *csvTable) labels(labels []profile.Label) {
 	c.text(strings.Join(cells, "; "))
 }
 
-// symbolColumns are the columns of a symbol, in the order of csvTable.symbol.
 var symbolColumns = []string{"name", "signature", "file", "start_line", "id"}
 
-// symbol appends the cells of a symbol; a start line of 0 is unknown.
 func (c *csvTable) symbol(s *profile.Symbol) {
 	c.text(s.Name, s.Signature, s.File)
 	c.int(int64(s.StartLine))
 	c.id(s.ID)
 }
 
-// functions writes a line per function: names, source line, hash and counts, as far as the view has
-// them.
 func (c *csvTable) functions() {
 	c.words(symbolColumns...)
 	has := c.e.features
@@ -163,8 +155,7 @@ func (c *csvTable) functions() {
 	}
 }
 
-// stacks writes a line per stack: its values, its labels, and its frames in one column,
-// outermost first.
+// stacks writes a line per stack: its values, its labels, and its frames in one column, outermost first.
 func (c *csvTable) stacks(set profile.StackSet) {
 	for _, v := range set.Values {
 		c.text(v.Name)
@@ -187,7 +178,6 @@ func (c *csvTable) stacks(set profile.StackSet) {
 	c.e.loseSignatures()
 }
 
-// edges writes a line per edge: kind, caller, site, target and count.
 func (c *csvTable) edges() {
 	c.words("kind", "caller", "caller_signature", "caller_file", "hash", "site", "line", "target", "target_signature", "target_file", "target_id", "size", "count")
 	c.endLine()
@@ -210,7 +200,6 @@ func (c *csvTable) edges() {
 	}
 }
 
-// traces writes a line per function of each trace, with its rank.
 func (c *csvTable) traces() {
 	c.words("trace", "weight", "mean", "rank")
 	c.words(symbolColumns...)

@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// TestFormulas: no text of a profile is a formula in a spreadsheet, and numbers remain
-// numbers.
+// TestFormulas: no text of a profile is a formula in a spreadsheet, and numbers remain numbers.
 func TestFormulas(t *testing.T) {
 	for name, want := range map[string]string{
 		"=HYPERLINK(\"http://x\")": "'=HYPERLINK(\"http://x\")",

@@ -1,11 +1,9 @@
-// Package export writes profiles of any format, through their neutral view, in
-// the formats that other tools read.
+// Package export writes profiles of any format, through their neutral view, in the formats that other tools read.
 //
 //	losses, err := export.Write(w, "pprof", p.View(name, nil), export.Options{})
 //
-// Most formats cannot hold everything. [Write] returns what a file lacks, or represents in
-// an unusual way, in words for the user. docs/export.md has a table of what each format
-// lacks, and the schema of the JSON formats.
+// Most formats cannot hold everything. [Write] returns what a file lacks, or represents in an unusual way, in
+// words for the user. docs/export.md has a table of what each format lacks, and the schema of the JSON formats.
 //
 // # Errors
 //
@@ -14,9 +12,8 @@
 //
 // # Memory
 //
-// Folded, speedscope, JSON, NDJSON and CSV stream the view and hold only its names in
-// memory. Callgrind holds the sums per line and call. pprof holds every stack, because
-// its library writes whole profiles.
+// Folded, speedscope, JSON, NDJSON and CSV stream the view and hold only its names in memory. Callgrind holds the
+// sums per line and call. pprof holds every stack, because its library writes whole profiles.
 //
 // # Names
 //

@@ -15,7 +15,6 @@ import (
 // or one of [coverage.Formats].
 type Format string
 
-// A formatEntry describes a format.
 type formatEntry struct {
 	format      Format
 	suffix      string
@@ -23,7 +22,6 @@ type formatEntry struct {
 	write       func(*exporter) error
 }
 
-// entry returns the description of the format, an empty one for an unknown format.
 func (f Format) entry() *formatEntry {
 	for i := range formats {
 		if formats[i].format == f {
@@ -33,8 +31,7 @@ func (f Format) entry() *formatEntry {
 	return &formatEntry{}
 }
 
-// formats are in the order in which help texts list them.
-var formats = withCoverage([]formatEntry{
+var formats = []formatEntry{
 	{"pprof", ".pb.gz", "for go tool pprof and other readers of profile.proto", (*exporter).pprof},
 	{"folded", ".folded", "a stack per line: flamegraph.pl, inferno, speedscope", (*exporter).folded},
 	{"speedscope", ".speedscope.json", "for speedscope.app", (*exporter).speedscope},
@@ -42,17 +39,14 @@ var formats = withCoverage([]formatEntry{
 	{"ndjson", ".ndjson", "everything, a record per line", (*exporter).ndjson},
 	{"csv", ".csv", "one table, for spreadsheets and databases", (*exporter).csv},
 	{"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate", (*exporter).callgrind},
-})
-
-// withCoverage appends the formats of coverage.
-func withCoverage(list []formatEntry) []formatEntry {
-	for _, f := range coverage.Formats() {
-		list = append(list, formatEntry{Format(f), f.Suffix(), f.Description(), (*exporter).coverage})
-	}
-	return list
+	{"lcov", ".info", "coverage as a tracefile, for genhtml, lcov and editors", (*exporter).coverage},
+	{"cobertura", ".cobertura.xml", "coverage as XML, for GitLab, Azure and Jenkins", (*exporter).coverage},
+	{"sonar", ".sonar.xml", "coverage as XML of SonarQube's generic test coverage", (*exporter).coverage},
+	{"codecov", ".codecov.json", "coverage as JSON of Codecov's custom format", (*exporter).coverage},
+	{"coveralls", ".coveralls.json", "coverage as JSON of the job API of Coveralls", (*exporter).coverage},
+	{"llvm-json", ".llvm.json", "coverage as JSON of llvm-cov export, for LLVM profiles only", (*exporter).coverage},
 }
 
-// ofCoverage reports whether the format holds the coverage of source files.
 func (f Format) ofCoverage() bool { return slices.Contains(coverage.Formats(), coverage.Format(f)) }
 
 // Formats returns all formats.
@@ -70,25 +64,19 @@ func (f Format) Suffix() string { return f.entry().suffix }
 // Description returns a phrase about the use of the format.
 func (f Format) Description() string { return f.entry().description }
 
-// traceSet is the name of the table of traces, a table that is no stack set.
-const traceSet = "traces"
-
 // Options adjust [Write]. The zero value is right for most uses.
 type Options struct {
 	// Table is the part of the profile to write: the name of a stack set,
-	// [profile.FunctionSet], [profile.EdgeSet] or, in formats without stacks, "traces".
+	// [profile.FunctionSet], "edges" or, in formats without stacks, "traces".
 	//
-	// Empty means the first stack set, or the functions if the profile has no
-	// stacks, for pprof, folded and callgrind; all stack sets, or the functions,
-	// for speedscope; all data for JSON and NDJSON; and for CSV the functions if
-	// they have counts, otherwise the first stack set. Formats of coverage have the
-	// functions only.
+	// Empty means the first stack set, or the functions if the profile has no stacks, for pprof, folded and
+	// callgrind; all stack sets, or the functions, for speedscope; all data for JSON and NDJSON; and for CSV the
+	// functions if they have counts, otherwise the first stack set. Formats of coverage have the functions only.
 	Table string
 	// Value is the name of the only value to write (folded), or of the default
 	// value (pprof, speedscope). Empty means the first.
 	Value string
-	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep
-	// the names as they are.
+	// Demangle shows C++ and Rust names readable. JSON, NDJSON and CSV keep the names as they are.
 	Demangle bool
 	// Signatures appends method descriptors to names in formats without a field for descriptors
 	// (folded, speedscope, callgrind). Names in files of coverage always have them.
@@ -99,15 +87,12 @@ type Options struct {
 	// RawCells leaves the texts of a CSV file unchanged. Without it, texts that a spreadsheet takes for
 	// a formula begin with an apostrophe.
 	RawCells bool
-	// Function selects the functions of formats of coverage; nil selects all. Other
-	// formats are written whole.
-	Function func(*profile.Symbol) bool
-	// SourceDir is put before the file names that are relative, in formats of coverage.
-	SourceDir string
+	// Function selects the functions of formats of coverage; nil selects all. Other formats are written whole.
+	Function  func(*profile.Symbol) bool
+	SourceDir string // put before the file names that are relative, in formats of coverage
 }
 
-// A Loss describes data of the profile that the written file lacks or represents with
-// another meaning.
+// A Loss describes data of the profile that the written file lacks or represents with another meaning.
 type Loss struct {
 	What  string // "edges"
 	Why   string // "a pprof file has stacks only"
@@ -136,7 +121,7 @@ func Write(w io.Writer, f Format, v profile.View, opt Options) ([]Loss, error) {
 	e := &exporter{
 		Writer: bufio.NewWriterSize(w, 1<<16),
 		format: f, v: v, opt: opt, features: v.Features(),
-		symbols: newSymbols(opt),
+		symbols: &symbols{opt: opt},
 	}
 	if opt.Table != "" && !slices.Contains(tables(v), opt.Table) {
 		return nil, fmt.Errorf("no table %q in this profile: want one of %s", opt.Table, join(tables(v)))
@@ -159,7 +144,7 @@ func tables(v profile.View) []string {
 	}
 	names = append(names, profile.FunctionSet)
 	if v.Features().Edges {
-		names = append(names, profile.EdgeSet)
+		names = append(names, edgeSet)
 	}
 	if v.Features().Traces {
 		names = append(names, traceSet)
@@ -167,7 +152,6 @@ func tables(v profile.View) []string {
 	return names
 }
 
-// join lists names for a message.
 func join[S ~string](names []S) string {
 	list := make([]string, len(names))
 	for i, n := range names {
@@ -176,7 +160,6 @@ func join[S ~string](names []S) string {
 	return strings.Join(list, ", ")
 }
 
-// An exporter writes one file.
 type exporter struct {
 	*bufio.Writer // keeps the first error
 	format        Format
@@ -198,14 +181,12 @@ func (e *exporter) lose(count uint64, what, why string) {
 	e.losses = append(e.losses, Loss{What: what, Why: why, Count: count})
 }
 
-// loseCounted records a loss unless its count is 0.
 func (e *exporter) loseCounted(count uint64, what, why string) {
 	if count > 0 {
 		e.lose(count, what, why)
 	}
 }
 
-// loseOmitted records the data that the view omits.
 func (e *exporter) loseOmitted() {
 	id := e.v.Identity()
 	for _, what := range id.Omits {

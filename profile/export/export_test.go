@@ -17,6 +17,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 	"github.com/profuse-pgo/profuse/test/fulldisk"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
@@ -50,7 +51,7 @@ func TestGolden(t *testing.T) {
 		{"java.folded", "folded", javaView(), Options{Signatures: true, Lines: true}},
 		{"heap.folded", "folded", heapView(), Options{Value: "alloc_objects", Demangle: true, Lines: true}},
 		{"counter.folded", "folded", counterView(), Options{}},
-		{"counter-edges.folded", "folded", counterView(), Options{Table: profile.EdgeSet, Demangle: true}},
+		{"counter-edges.folded", "folded", counterView(), Options{Table: edgeSet, Demangle: true}},
 		{"java.speedscope.json", "speedscope", javaView(), Options{Value: "receivers"}},
 		{"heap.speedscope.json", "speedscope", heapView(), Options{Lines: true}},
 		{"java.json", "json", javaView(), Options{}},
@@ -59,7 +60,7 @@ func TestGolden(t *testing.T) {
 		{"java.ndjson", "ndjson", javaView(), Options{}},
 		{"counter.ndjson", "ndjson", counterView(), Options{}},
 		{"counter.csv", "csv", counterView(), Options{}},
-		{"counter-edges.csv", "csv", counterView(), Options{Table: profile.EdgeSet}},
+		{"counter-edges.csv", "csv", counterView(), Options{Table: edgeSet}},
 		{"counter-traces.csv", "csv", counterView(), Options{Table: traceSet}},
 		{"heap.csv", "csv", heapView(), Options{}},
 		{"java.callgrind", "callgrind", javaView(), Options{}},
@@ -133,7 +134,7 @@ func TestFixtures(t *testing.T) {
 // each value and on the stacks it is made of.
 func TestSums(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
-		sets := append(slices.Clone(nv.v.Stacks()), profile.FunctionStacks(nv.v), profile.EdgeStacks(nv.v))
+		sets := append(slices.Clone(nv.v.Stacks()), functionStacks(nv.v), edgeStacks(nv.v))
 		for _, set := range sets {
 			if !slices.Contains(tables(nv.v), set.Name) {
 				continue
@@ -254,13 +255,17 @@ func TestFormats(t *testing.T) {
 		}
 		seen[f.Suffix()] = true
 	}
+	for _, f := range coverage.Formats() {
+		if !seen[Format(f).Suffix()] {
+			t.Errorf("%s is in no row", f)
+		}
+	}
 	if f := Format("x"); f.Suffix() != "" || f.Description() != "" {
 		t.Error("an unknown format is known")
 	}
 }
 
-// TestPprofCompressed: pprof files are gzip streams without a time, so that
-// they do not change from day to day.
+// TestPprofCompressed: pprof files are gzip streams without a time, so that they do not change from day to day.
 func TestPprofCompressed(t *testing.T) {
 	data, _ := written(t, "pprof", javaView(), Options{})
 	z, err := gzip.NewReader(bytes.NewReader(data))

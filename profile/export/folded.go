@@ -79,8 +79,7 @@ func (n *foldedNames) append(dst []byte, frames []profile.Frame, lines bool) []b
 	return dst
 }
 
-// appendLine appends ":" and the line of a frame if it has one, or its negative bytecode
-// index.
+// appendLine appends ":" and the line of a frame if it has one, or its negative bytecode index.
 func (e *exporter) appendLine(dst []byte, f *profile.Frame) []byte {
 	line := e.line(f)
 	// Without a class file the bytecode index is all that is known, and 0 is one: the beginning.

@@ -34,7 +34,7 @@ func (e *exporter) records(lines bool) error {
 		}
 	}
 	r.endArray()
-	if r.wants(profile.EdgeSet) {
+	if r.wants(edgeSet) {
 		r.array("edges")
 		for edge := range profile.ReusedEdges(e.v) {
 			r.introduce(&edge.Caller)
@@ -59,14 +59,12 @@ func (e *exporter) records(lines bool) error {
 	return nil
 }
 
-// A recordWriter writes the objects that JSON and NDJSON share.
 type recordWriter struct {
 	e     *exporter
 	j     jsonWriter
 	lines bool // NDJSON: each object is a line
 }
 
-// start writes the header and the summary.
 func (r *recordWriter) start() {
 	if r.lines {
 		r.element("header", r.header)
@@ -81,7 +79,6 @@ func (r *recordWriter) start() {
 	r.j.close('}')
 }
 
-// wants reports whether Options.Table selects the table.
 func (r *recordWriter) wants(table string) bool {
 	return r.e.opt.Table == "" || r.e.opt.Table == table
 }
@@ -148,26 +145,22 @@ func (r *recordWriter) introduce(s *profile.Symbol) {
 	}
 }
 
-// text writes a member unless its value is empty.
 func (r *recordWriter) text(key, value string) {
 	if value != "" {
 		r.j.key(key).string(value)
 	}
 }
 
-// number writes a member, also if it is 0.
 func (r *recordWriter) number(key string, v uint64) {
 	r.j.key(key).uint(v)
 }
 
-// list writes a member that is an array of strings unless it is empty.
 func (r *recordWriter) list(key string, values []string) {
 	if len(values) > 0 {
 		r.j.key(key).strings(values)
 	}
 }
 
-// labels writes the labels as an object, if there are any.
 func (r *recordWriter) labels(labels []profile.Label) {
 	if len(labels) == 0 {
 		return
@@ -179,7 +172,6 @@ func (r *recordWriter) labels(labels []profile.Label) {
 	r.j.close('}')
 }
 
-// header writes the schema, and the identity and features of the profile.
 func (r *recordWriter) header() {
 	j := &r.j
 	head := schema.For("profile")
@@ -219,7 +211,6 @@ func (r *recordWriter) lineOfDocument() {
 	}
 }
 
-// summary writes the totals of the functions and the cutoffs of their counts.
 func (r *recordWriter) summary() {
 	j := &r.j
 	s := profile.Summarize(r.e.v, profile.DefaultCutoffs())
@@ -297,7 +288,6 @@ func (r *recordWriter) function(f *profile.Function) {
 	r.labels(f.Labels)
 }
 
-// blocks writes a number of each block as an array.
 func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profile.Block) uint64) {
 	r.j.key(key).open('[')
 	for _, b := range blocks {
@@ -306,8 +296,7 @@ func (r *recordWriter) blocks(key string, blocks []profile.Block, of func(profil
 	r.j.close(']')
 }
 
-// stackSet writes a stack set with its stacks: an object that has them, or a record
-// before theirs.
+// stackSet writes a stack set with its stacks: an object that has them, or a record before theirs.
 func (r *recordWriter) stackSet(set profile.StackSet) {
 	if r.lines {
 		r.element("stack_set", func() { r.describe(set) })
@@ -334,7 +323,8 @@ func (r *recordWriter) stackSet(set profile.StackSet) {
 	}
 }
 
-// describe writes the members of a stack set but for its stacks.
+var combineNames = map[profile.Combine]string{profile.Sum: "sum", profile.Min: "min", profile.Max: "max"}
+
 func (r *recordWriter) describe(set profile.StackSet) {
 	j := &r.j
 	r.text("name", set.Name)
@@ -345,13 +335,12 @@ func (r *recordWriter) describe(set profile.StackSet) {
 		j.open('{')
 		r.text("name", v.Name)
 		r.text("unit", string(v.Unit))
-		r.text("combine", v.Combine.String())
+		r.text("combine", combineNames[v.Combine])
 		j.close('}')
 	}
 	j.close(']')
 }
 
-// stack writes the frames of a stack, innermost first, its values and its labels.
 func (r *recordWriter) stack(s *profile.Stack) {
 	j, features := &r.j, r.e.features
 	j.key("frames").open('[')
@@ -382,13 +371,11 @@ func (r *recordWriter) stack(s *profile.Stack) {
 	r.labels(s.Labels)
 }
 
-// reference writes the number of a symbol.
 func (r *recordWriter) reference(key string, s *profile.Symbol) {
 	n, _ := r.e.symbols.number(s)
 	r.j.key(key).int(int64(n))
 }
 
-// known reports whether a symbol is known.
 func known(s *profile.Symbol) bool { return s.Name != "" || s.ID != 0 }
 
 // edge writes an edge. "kind" is the kind of the record in NDJSON.
@@ -415,7 +402,6 @@ func (r *recordWriter) edge(edge *profile.Edge) {
 	r.number("count", edge.Count)
 }
 
-// trace writes the functions of a trace in the order of their first calls.
 func (r *recordWriter) trace(t *profile.Trace) {
 	j := &r.j
 	r.number("weight", t.Weight)

@@ -17,13 +17,11 @@ type jsonWriter struct {
 // jsonBuffer is how many bytes are collected before they are written.
 const jsonBuffer = 1 << 15
 
-// flush writes what was collected.
 func (j *jsonWriter) flush() {
 	j.w.Write(j.buf) // the writer keeps the error
 	j.buf = j.buf[:0]
 }
 
-// value begins a value or key.
 func (j *jsonWriter) value() {
 	if len(j.buf) > jsonBuffer {
 		j.flush()
@@ -34,20 +32,17 @@ func (j *jsonWriter) value() {
 	j.comma = true
 }
 
-// open begins an object or array.
 func (j *jsonWriter) open(bracket byte) {
 	j.value()
 	j.buf = append(j.buf, bracket)
 	j.comma = false
 }
 
-// close ends an object or array.
 func (j *jsonWriter) close(bracket byte) {
 	j.buf = append(j.buf, bracket)
 	j.comma = true
 }
 
-// line begins a new line before the next value.
 func (j *jsonWriter) line() {
 	if j.comma {
 		j.buf = append(j.buf, ',')
@@ -56,13 +51,11 @@ func (j *jsonWriter) line() {
 	j.buf = append(j.buf, '\n')
 }
 
-// end ends the document with a line break.
 func (j *jsonWriter) end() {
 	j.buf = append(j.buf, '\n')
 	j.comma = false
 }
 
-// key writes the key of a member. The value follows.
 func (j *jsonWriter) key(k string) *jsonWriter {
 	j.string(k)
 	j.buf = append(j.buf, ':')
@@ -90,8 +83,7 @@ func (j *jsonWriter) bool(v bool) {
 	j.buf = strconv.AppendBool(j.buf, v)
 }
 
-// hex writes v as a string "0x…" of 16 digits, because readers with floating-point numbers
-// would round a number.
+// hex writes v as a string "0x…" of 16 digits, because readers with floating-point numbers would round a number.
 func (j *jsonWriter) hex(v uint64) {
 	j.value()
 	const digits = "0123456789abcdef"

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzJSONString: strings come back from encoding/json as they were, but for
-// what is not UTF-8, which is counted.
+// FuzzJSONString: strings come back from encoding/json as they were, but for what is not UTF-8, which is counted.
 func FuzzJSONString(f *testing.F) {
 	for _, s := range []string{"", "plain", "\"\\/\b\n\x00\x1f\x7f", "grüße𠀀\u2028", "a\xff\xed\xa0\x80b", "\ufffd"} {
 		f.Add(s)

@@ -93,8 +93,7 @@ type document struct {
 	Symbols []struct{ Name, File, ID string }
 }
 
-// TestJSONContents: nothing of the view is missing from the JSON, and the
-// records of NDJSON are the same.
+// TestJSONContents: nothing of the view is missing from the JSON, and the records of NDJSON are the same.
 func TestJSONContents(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
 		data, _ := written(t, "json", nv.v, Options{})
@@ -161,12 +160,12 @@ func TestJSONContents(t *testing.T) {
 // TestCSV: every table is rectangular and as long as it should be.
 func TestCSV(t *testing.T) {
 	for _, nv := range append(realViews(t), fakeViews()...) {
-		want := map[string]int{profile.FunctionSet: 1, profile.EdgeSet: 1, traceSet: 1}
+		want := map[string]int{profile.FunctionSet: 1, edgeSet: 1, traceSet: 1}
 		for range nv.v.Functions() {
 			want[profile.FunctionSet]++
 		}
 		for range nv.v.Edges() {
-			want[profile.EdgeSet]++
+			want[edgeSet]++
 		}
 		for tr := range nv.v.Traces() {
 			want[traceSet] += len(tr.Functions)
@@ -196,8 +195,7 @@ func exported(t *testing.T, f Format, v profile.View, opt Options) string {
 	return path
 }
 
-// oracleViews are some of each kind: starting a tool for every fixture takes
-// too long.
+// oracleViews are some of each kind: starting a tool for every fixture takes too long.
 func oracleViews(t *testing.T) []namedView {
 	t.Helper()
 	views := fakeViews()[:3]
@@ -217,8 +215,7 @@ func oracleViews(t *testing.T) []namedView {
 	return views
 }
 
-// TestGoToolPprof: go tool pprof reads the files, totals what the view totals,
-// and finds everything symbolized.
+// TestGoToolPprof: go tool pprof reads the files, totals what the view totals, and finds everything symbolized.
 func TestGoToolPprof(t *testing.T) {
 	// The go command would look at each start whether pprof is up to date.
 	tool, stderr, code := oracle.Run(t, oracle.Tool(t, "go"), "tool", "-n", "pprof")
@@ -238,7 +235,7 @@ func TestGoToolPprof(t *testing.T) {
 			if code != 0 || !strings.Contains(raw, "Samples:\n") {
 				t.Fatalf("exit %d: %s%s", code, stderr, raw)
 			}
-			set := profile.FunctionStacks(nv.v)
+			set := functionStacks(nv.v)
 			if sets := nv.v.Stacks(); len(sets) > 0 {
 				set = sets[0]
 			}
@@ -246,7 +243,7 @@ func TestGoToolPprof(t *testing.T) {
 			names := make(map[string]bool)
 			for s := range set.ReusedStacks {
 				want += min(s.Values[0], math.MaxInt64)
-				names[newSymbols(Options{Demangle: true}).name(&s.Frames[0].Symbol)] = true
+				names[(&symbols{opt: Options{Demangle: true}}).name(&s.Frames[0].Symbol)] = true
 			}
 			m := total.FindStringSubmatch(top)
 			if m == nil {
@@ -265,14 +262,13 @@ func TestGoToolPprof(t *testing.T) {
 	}
 }
 
-// TestCallgrindAnnotate: callgrind_annotate reads the files and finds the
-// totals, exclusive and inclusive.
+// TestCallgrindAnnotate: callgrind_annotate reads the files and finds the totals, exclusive and inclusive.
 func TestCallgrindAnnotate(t *testing.T) {
 	tool := oracle.Tool(t, "callgrind_annotate")
 	for _, nv := range oracleViews(t) {
 		t.Run(nv.name, func(t *testing.T) {
 			path := exported(t, "callgrind", nv.v, Options{Demangle: true})
-			set := profile.FunctionStacks(nv.v)
+			set := functionStacks(nv.v)
 			if sets := nv.v.Stacks(); len(sets) > 0 {
 				set = sets[0]
 			}

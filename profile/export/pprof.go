@@ -59,8 +59,7 @@ func (e *exporter) pprof() error {
 	return errors.Join(b.p.WriteUncompressed(z), z.Close())
 }
 
-// A pprofBuilder collects the profile. A location stands for the frames of one machine
-// address.
+// A pprofBuilder collects the profile. A location stands for the frames of one machine address.
 type pprofBuilder struct {
 	e         *exporter
 	p         pprof.Profile
@@ -84,8 +83,7 @@ type pprofRoom struct {
 	stacks    slab.Slab[*pprof.Location]
 }
 
-// mapping adds the only mapping, which contains all locations, and marks it as fully
-// symbolized.
+// mapping adds the only mapping, which contains all locations, and marks it as fully symbolized.
 func (b *pprofBuilder) mapping() {
 	m := &pprof.Mapping{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
 	if ids := b.e.v.Identity().BuildIDs; len(ids) == 1 {
@@ -94,7 +92,6 @@ func (b *pprofBuilder) mapping() {
 	b.p.Mapping = []*pprof.Mapping{m}
 }
 
-// sample adds a stack as a sample with the given values and its labels.
 func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	sample := &b.room.samples.Make(1)[0]
 	sample.Value = b.room.values.Make(len(values))
@@ -111,8 +108,7 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 		b.zero++
 		return
 	}
-	// A location is a machine address: the frames inlined there and the frame that
-	// they are inlined into.
+	// A location is a machine address: the frames inlined there and the frame that they are inlined into.
 	sample.Location = b.room.stacks.Make(len(s.Frames))[:0]
 	for frames := s.Frames; len(frames) > 0; {
 		n := 1
@@ -131,8 +127,7 @@ func (b *pprofBuilder) sample(s *profile.Stack, values []int) {
 	b.p.Sample = append(b.p.Sample, sample)
 }
 
-// location returns the location of frames that are inlined into the last of them. Equal
-// frames share a location.
+// location returns the location of frames that are inlined into the last of them. Equal frames share a location.
 func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	key := b.key[:0]
 	b.numbers = b.numbers[:0]
@@ -162,7 +157,6 @@ func (b *pprofBuilder) location(frames []profile.Frame) *pprof.Location {
 	return l
 }
 
-// function returns the function of the symbol with a number.
 func (b *pprofBuilder) function(n int) *pprof.Function {
 	for len(b.functions) <= n {
 		b.functions = append(b.functions, nil)

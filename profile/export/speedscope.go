@@ -62,7 +62,6 @@ type speedscopeWriter struct {
 	labels, inexact uint64
 }
 
-// A speedscopeFrame identifies a frame.
 type speedscopeFrame struct {
 	symbol       int
 	line, column int32
@@ -122,8 +121,7 @@ func (s *speedscopeWriter) profile(set profile.StackSet, at int, several bool) {
 	j.close('}')
 }
 
-// frame returns the number of a frame in the shared table. Without Options.Lines all frames
-// of a function are one.
+// frame returns the number of a frame in the shared table. Without Options.Lines all frames of a function are one.
 func (s *speedscopeWriter) frame(f *profile.Frame) int {
 	key := speedscopeFrame{line: f.StartLine}
 	key.symbol, _ = s.e.symbols.number(&f.Symbol)

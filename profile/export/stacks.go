@@ -21,19 +21,18 @@ func (e *exporter) set() (set profile.StackSet, values []int, err error) {
 	if err := e.checkValue(set); err != nil {
 		return set, nil, err
 	}
-	if values = e.additive(set); len(values) == 0 {
+	values = e.additive(set)
+	if len(values) == 0 {
 		return set, nil, errNoValue(set)
 	}
 	return set, values, nil
 }
 
-// errNoValue returns the error for a stack set without an additive value, which viewers
-// cannot show.
+// errNoValue returns the error for a stack set without an additive value, which viewers cannot show.
 func errNoValue(set profile.StackSet) error {
 	return fmt.Errorf("table %q has no value that adds up over stacks", set.Name)
 }
 
-// sets returns the stack sets to write for formats that have several kinds.
 func (e *exporter) sets() ([]profile.StackSet, error) {
 	if all := e.v.Stacks(); e.opt.Table == "" && len(all) > 0 {
 		names := make([]string, len(all))
@@ -47,14 +46,13 @@ func (e *exporter) sets() ([]profile.StackSet, error) {
 	return []profile.StackSet{set}, err
 }
 
-// setNamed returns a table as stacks: functions become stacks of one frame, edges stacks of
-// two.
+// setNamed returns a table as stacks: functions become stacks of one frame, edges stacks of two.
 func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	switch name {
 	case "", profile.FunctionSet:
-		return profile.FunctionStacks(e.v), nil
-	case profile.EdgeSet:
-		return profile.EdgeStacks(e.v), nil
+		return functionStacks(e.v), nil
+	case edgeSet:
+		return edgeStacks(e.v), nil
 	}
 	for _, set := range e.v.Stacks() {
 		if set.Name == name {
@@ -64,7 +62,6 @@ func (e *exporter) setNamed(name string) (profile.StackSet, error) {
 	return profile.StackSet{}, fmt.Errorf("table %q has no stacks, which %s is made of", name, e.format)
 }
 
-// checkValue returns an error if no set has the value of the options.
 func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	if e.opt.Value == "" {
 		return nil
@@ -84,7 +81,6 @@ func (e *exporter) checkValue(sets ...profile.StackSet) error {
 	return fmt.Errorf("no value %q that adds up over stacks: want one of %s", e.opt.Value, join(names))
 }
 
-// additive returns the indexes of the additive values, and records the others as losses.
 func (e *exporter) additive(set profile.StackSet) []int {
 	var out []int
 	for i, v := range set.Values {
@@ -120,7 +116,7 @@ func (e *exporter) loseTables(written ...string) {
 		e.lose(0, "functions with their counts", "another table is written")
 	}
 	// Callgrind files of functions have the edges as calls.
-	withEdges := slices.Contains(written, profile.EdgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
+	withEdges := slices.Contains(written, edgeSet) || e.format == "callgrind" && slices.Contains(written, profile.FunctionSet)
 	if f.Edges && !withEdges {
 		e.lose(0, "edges", "another table is written")
 	}
@@ -129,7 +125,6 @@ func (e *exporter) loseTables(written ...string) {
 	}
 }
 
-// loseDetails notes what a format does not say of a function.
 func (e *exporter) loseDetails(why string) {
 	for _, d := range []struct {
 		has  bool
@@ -147,7 +142,6 @@ func (e *exporter) loseDetails(why string) {
 	}
 }
 
-// loseNeverRun notes the functions that are in no stack.
 func (e *exporter) loseNeverRun() {
 	var never uint64
 	for f := range profile.ReusedFunctions(e.v) {
@@ -158,7 +152,6 @@ func (e *exporter) loseNeverRun() {
 	e.loseCounted(never, "functions that never ran", "they are in no stack")
 }
 
-// loseFrames records the data of frames that formats with names alone lack.
 func (e *exporter) loseFrames(labels uint64) {
 	e.loseSignatures()
 	if e.opt.Lines {

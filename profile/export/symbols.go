@@ -8,33 +8,24 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// symbols numbers the symbols of a file in the order of their first use and caches their
-// display names.
+// symbols numbers the symbols of a file in the order of their first use and caches their display names.
 type symbols struct {
-	opt   Options
-	table numbering.Table[profile.Symbol]
-	names []string
-	// overloads reports that symbols have signatures which their names lack.
-	overloads bool
+	opt       Options
+	table     numbering.Table[profile.Symbol]
+	names     []string
+	overloads bool // reports that symbols have signatures which their names lack
 }
 
-func newSymbols(opt Options) *symbols {
-	return &symbols{opt: opt}
-}
-
-// number returns the number of s and whether it is new.
 func (t *symbols) number(s *profile.Symbol) (n int, fresh bool) {
 	number, fresh := t.table.Add(*s)
 	return int(number), fresh
 }
 
-// name returns the display name of s.
 func (t *symbols) name(s *profile.Symbol) string {
 	n, _ := t.number(s)
 	return t.nameOf(n)
 }
 
-// nameOf returns the display name of the symbol with a number.
 func (t *symbols) nameOf(n int) string {
 	for len(t.names) <= n {
 		t.names = append(t.names, t.display(&t.table.Keys[len(t.names)]))
@@ -42,7 +33,6 @@ func (t *symbols) nameOf(n int) string {
 	return t.names[n]
 }
 
-// display returns the name to show, and notes that a signature was left out.
 func (t *symbols) display(s *profile.Symbol) string {
 	name := s.String()
 	if t.opt.Demangle {
@@ -69,7 +59,6 @@ func (e *exporter) line(f *profile.Frame) int32 {
 	return 0
 }
 
-// loseSignatures records that names lack their signatures, if they do.
 func (e *exporter) loseSignatures() {
 	if e.symbols.overloads {
 		e.lose(0, "signatures", "methods of one name look like one: ask for signatures")
@@ -87,8 +76,7 @@ func (e *exporter) loseLines() {
 	}
 }
 
-// clean replaces bytes that would end a name: line breaks with spaces, separators with
-// commas.
+// clean replaces bytes that would end a name: line breaks with spaces, separators with commas.
 func (e *exporter) clean(name, separators string) string {
 	if !strings.ContainsAny(name, separators) {
 		return name

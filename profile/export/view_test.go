@@ -30,8 +30,7 @@ func (v *fakeView) Stacks() []profile.StackSet             { return v.stacks }
 func (v *fakeView) Edges() iter.Seq[*profile.Edge]         { return each(v.edges) }
 func (v *fakeView) Traces() iter.Seq[*profile.Trace]       { return each(v.traces) }
 
-// each yields copies, of which whoever keeps one keeps the wrong one: as views
-// do, it reuses what it yields.
+// each yields copies, of which whoever keeps one keeps the wrong one: as views do, it reuses what it yields.
 func each[T any](s []T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		var reused T
@@ -59,8 +58,7 @@ func reusing(stacks []profile.Stack) iter.Seq[*profile.Stack] {
 	}
 }
 
-// javaView has what iprof profiles have: whole and partial stacks with bytecode
-// indexes, labels, overloads.
+// javaView has what iprof profiles have: whole and partial stacks with bytecode indexes, labels, overloads.
 func javaView() *fakeView {
 	method := func(name, signature string) profile.Symbol {
 		return profile.Symbol{Name: name, Signature: signature, File: "Fib.java"}
@@ -97,9 +95,8 @@ func javaView() *fakeView {
 	}
 }
 
-// heapView has what MemProf profiles have: values of several units and
-// combinations, inlined frames, lines within functions, functions without a
-// name, and a name that no format likes.
+// heapView has what MemProf profiles have: values of several units and combinations, inlined frames, lines within
+// functions, functions without a name, and a name that no format likes.
 func heapView() *fakeView {
 	frame := func(s profile.Symbol, line, column int32, inlined bool) profile.Frame {
 		return profile.Frame{Symbol: s, Line: line, Column: column, Inlined: inlined}

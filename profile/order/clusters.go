@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A callNode is a function to be clustered.
 type callNode struct {
 	Name  string
 	Size  uint64 // of its code in bytes; 0 if unknown
@@ -19,14 +18,9 @@ type callArc struct {
 }
 
 const (
-	// maxCluster bounds the size of a cluster in bytes to one entry of the
-	// instruction TLB.
-	maxCluster = 2 << 20
-	// maxThinning is the factor by which a cluster's density may drop when
-	// another is appended.
-	maxThinning = 8
-	// unknownSize is the size, in bytes, assumed for functions of unknown size.
-	unknownSize = 64
+	maxCluster  = 2 << 20 // bounds the size of a cluster in bytes to one entry of the instruction TLB
+	maxThinning = 8       // the factor by which a cluster's density may drop when another is appended
+	unknownSize = 64      // the size, in bytes, assumed for functions of unknown size
 )
 
 // clusterOrder returns indexes of nodes in the order of C3. From the hottest function down, it appends
@@ -76,7 +70,6 @@ func clusterOrder(nodes []callNode, arcs []callArc) []int {
 	return out
 }
 
-// A cluster is a sequence of functions.
 type cluster struct {
 	members []int
 	size    uint64
@@ -86,8 +79,7 @@ type cluster struct {
 
 func (c *cluster) density() float64 { return c.count / float64(c.size) }
 
-// heaviestCallers returns the most frequent caller of each node other than itself,
-// or -1.
+// heaviestCallers returns the most frequent caller of each node other than itself, or -1.
 func heaviestCallers(nodes []callNode, arcs []callArc) []int {
 	sums := make(map[[2]int]uint64)
 	for _, a := range arcs {

@@ -19,19 +19,16 @@ type Trace struct {
 
 // EvalOptions adjust [Image.Evaluate].
 type EvalOptions struct {
-	// PageSizes are in bytes and powers of two; nil means 4 KiB.
-	PageSizes []uint64
-	// Shares of the first calls, in percent, for [Score].Until.
-	Shares []float64
+	PageSizes []uint64  // in bytes and powers of two; nil means 4 KiB
+	Shares    []float64 // of the first calls, in percent, for [Score].Until
 	// Profiled are the functions, called or not, that the profile of the traces records; nil if unknown.
 	// The parts of these functions count as profiled.
 	Profiled []string
 }
 
-// A Score rates a layout for traces and one page size; its values are weighted means
-// over the traces. The model: the first call of a function touches all of its code,
-// a page faults when it is first touched, and no page is present before or is
-// loaded by the fault of another.
+// A Score rates a layout for traces and one page size; its values are weighted means over the traces. The model:
+// the first call of a function touches all of its code, a page faults when it is first touched, and no page is
+// present before or is loaded by the fault of another.
 type Score struct {
 	PageSize uint64  // bytes
 	Pages    float64 // pages with code of called functions
@@ -40,16 +37,13 @@ type Score struct {
 	Unknown         float64
 	Unprofiled      int
 	UnprofiledBytes uint64
-	Touched         float64 // bytes of the pages with code of called functions
-	Executed        float64 // bytes of code of called functions
-	// Until has the page faults up to each of the shares of the first calls.
-	Until []float64
-	// Area is the area under the curve of page faults over first calls, divided
-	// by the number of first calls: the mean number of page faults so far, over
-	// all points of a run.
+	Touched         float64   // bytes of the pages with code of called functions
+	Executed        float64   // bytes of code of called functions
+	Until           []float64 // has the page faults up to each of the shares of the first calls
+	// Area is the area under the curve of page faults over first calls, divided by the number of first calls: the
+	// mean number of page faults so far, over all points of a run.
 	Area float64
-	// Called counts the called functions that the image has, Missing the called
-	// names that the image lacks.
+	// Called counts the called functions that the image has, Missing the called names that the image lacks.
 	Called, Missing float64
 }
 
@@ -57,13 +51,11 @@ type Score struct {
 // without a function of the image.
 var errEval = errors.New("cannot evaluate the layout")
 
-const defaultPage = 4096
-
 // Evaluate scores the image against traces, for each page size.
 func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 	sizes := opt.PageSizes
 	if len(sizes) == 0 {
-		sizes = []uint64{defaultPage}
+		sizes = []uint64{4 << 10}
 	}
 	for _, size := range sizes {
 		if size == 0 || size&(size-1) != 0 {
@@ -93,7 +85,11 @@ func (im *Image) Evaluate(traces []Trace, opt EvalOptions) ([]Score, error) {
 		total += weight
 		for i := range scores {
 			touched := scores[i].addTrace(im, called, len(m.Missing), opt.Shares, weight)
-			scores[i].addUnknown(unknown, touched, weight)
+			before := len(touched)
+			for _, f := range unknown {
+				scores[i].touchPages(touched, f.Addr, f.Size)
+			}
+			scores[i].Unknown += weight * float64(len(touched)-before)
 		}
 	}
 	if total == 0 {
@@ -131,23 +127,12 @@ func (im *Image) unprofiled(profiled []string) (functions []Function) {
 	return functions
 }
 
-// touchPages adds the pages of code to touched. size is at least 1.
 func (s *Score) touchPages(touched map[uint64]bool, addr, size uint64) {
 	for page := addr / s.PageSize; page <= (addr+size-1)/s.PageSize; page++ {
 		touched[page] = true
 	}
 }
 
-// addUnknown adds the pages of the unprofiled functions that the trace has not touched.
-func (s *Score) addUnknown(functions []Function, touched map[uint64]bool, weight float64) {
-	before := len(touched)
-	for _, f := range functions {
-		s.touchPages(touched, f.Addr, f.Size)
-	}
-	s.Unknown += weight * float64(len(touched)-before)
-}
-
-// addTrace adds the score of one trace, and returns the pages that the trace touches.
 func (s *Score) addTrace(im *Image, called []int32, missing int, shares []float64, weight float64) (touched map[uint64]bool) {
 	touched = make(map[uint64]bool)
 	for _, f := range im.always {

@@ -90,16 +90,21 @@ func TestEvaluateAlways(t *testing.T) {
 func TestEvaluateFails(t *testing.T) {
 	im := order.NewImage(fourFunctions, order.SymbolOptions{})
 	good := []order.Trace{{Functions: []string{"a"}}}
-	for name, err := range map[string]error{
-		"no trace":   evalError(im, nil, order.EvalOptions{}),
-		"strangers":  evalError(im, []order.Trace{{Functions: []string{"x"}}}, order.EvalOptions{}),
-		"page":       evalError(im, good, order.EvalOptions{PageSizes: []uint64{4095}}),
-		"no page":    evalError(im, good, order.EvalOptions{PageSizes: []uint64{0}}),
-		"share":      evalError(im, good, order.EvalOptions{Shares: []float64{101}}),
-		"no share":   evalError(im, good, order.EvalOptions{Shares: []float64{math.NaN()}}),
-		"weight":     evalError(im, []order.Trace{{Functions: []string{"a"}, Weight: -1}}, order.EvalOptions{}),
-		"no program": evalError(order.NewImage(nil, order.SymbolOptions{}), good, order.EvalOptions{}),
+	for name, c := range map[string]struct {
+		im     *order.Image
+		traces []order.Trace
+		opt    order.EvalOptions
+	}{
+		"no trace":   {im, nil, order.EvalOptions{}},
+		"strangers":  {im, []order.Trace{{Functions: []string{"x"}}}, order.EvalOptions{}},
+		"page":       {im, good, order.EvalOptions{PageSizes: []uint64{4095}}},
+		"no page":    {im, good, order.EvalOptions{PageSizes: []uint64{0}}},
+		"share":      {im, good, order.EvalOptions{Shares: []float64{101}}},
+		"no share":   {im, good, order.EvalOptions{Shares: []float64{math.NaN()}}},
+		"weight":     {im, []order.Trace{{Functions: []string{"a"}, Weight: -1}}, order.EvalOptions{}},
+		"no program": {order.NewImage(nil, order.SymbolOptions{}), good, order.EvalOptions{}},
 	} {
+		_, err := c.im.Evaluate(c.traces, c.opt)
 		if err == nil || !strings.HasPrefix(err.Error(), "cannot evaluate the layout: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -129,11 +134,6 @@ func TestEvaluateUnprofiled(t *testing.T) {
 			t.Errorf("%v: %+v, %v, want %+v", c.profiled, got, err, c.want)
 		}
 	}
-}
-
-func evalError(im *order.Image, traces []order.Trace, opt order.EvalOptions) error {
-	_, err := im.Evaluate(traces, opt)
-	return err
 }
 
 // TestArrange: what is named comes first, the rest as it was; nothing overlaps,
@@ -167,8 +167,7 @@ func TestArrange(t *testing.T) {
 		return s[0]
 	}
 	before, after := score(im), score(arranged)
-	// Sixty functions of 350 bytes on average, aligned to 16, from the start of
-	// a page on.
+	// Sixty functions of 350 bytes on average, aligned to 16, from the start of a page on.
 	if least := math.Ceil(after.Executed / 4096); after.Pages < least || after.Pages > least+1 || before.Pages < 2*after.Pages {
 		t.Errorf("%v pages, before %v, at least %v", after.Pages, before.Pages, least)
 	}

@@ -35,9 +35,8 @@ type codeRange struct {
 // maxFunction is the least size in bytes that is implausible for a function.
 const maxFunction = 1 << 28
 
-// NewImage returns the image of the given functions. Functions at one address count
-// as one with several names. NewImage omits functions without a size or of 256 MiB
-// and more.
+// NewImage returns the image of the given functions. Functions at one address count as one with several names.
+// NewImage omits functions without a size or of 256 MiB and more.
 func NewImage(functions []Function, opt SymbolOptions) *Image {
 	sorted := slices.Clone(functions)
 	slices.SortStableFunc(sorted, func(a, b Function) int {
@@ -66,7 +65,6 @@ func NewImage(functions []Function, opt SymbolOptions) *Image {
 	return im
 }
 
-// index builds the indexes by name, and sums up the functions.
 func (im *Image) index() {
 	im.byName = make(map[string][]int32, len(im.code))
 	im.Functions = len(im.code)
@@ -81,7 +79,6 @@ func (im *Image) index() {
 	im.symbols = newSymbolSet(names, im.opt)
 }
 
-// resolve returns the indexes of the functions with the given names, each once.
 func (im *Image) resolve(names []string) (indexes []int32, m Match) {
 	m = im.symbols.match(names)
 	taken := make(map[int32]bool, len(m.Symbols))
@@ -99,11 +96,10 @@ func (im *Image) resolve(names []string) (indexes []int32, m Match) {
 // maxAlignment is the largest alignment that compilers choose for functions.
 const maxAlignment = 64
 
-// Arrange returns the image as a linker would lay it out for the order: from the
-// image's first address on, the named functions, found by [MatchSymbols], then
-// the other functions in their present order. Each function keeps the alignment of
-// its address, up to the alignment of most functions. Arrange does not model what linkers
-// insert, such as branch islands.
+// Arrange returns the image as a linker would lay it out for the order: from the image's first address on, the
+// named functions, found by [MatchSymbols], then the other functions in their present order. Each function keeps
+// the alignment of its address, up to the alignment of most functions. Arrange does not model what linkers insert,
+// such as branch islands.
 func (im *Image) Arrange(order []string) (*Image, Match) {
 	sequence, m := im.resolve(order)
 	named := make([]bool, len(im.code))
@@ -137,8 +133,7 @@ func (im *Image) Arrange(order []string) (*Image, Match) {
 	return out, m
 }
 
-// alignment estimates the compiler's alignment of functions: the largest power of
-// two that divides most addresses.
+// alignment estimates the compiler's alignment of functions: the largest power of two that divides most addresses.
 func (im *Image) alignment() uint64 {
 	for a := uint64(maxAlignment); a > 1; a /= 2 {
 		n := 0

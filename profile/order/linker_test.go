@@ -31,8 +31,7 @@ int start(void) { return a(b(c(d(e(f(a_cold(1))))))); }
 // wanted is an order that neither source nor any linker has by itself.
 var wanted = []string{"e", "c", "f", "a.cold", "b", "start", "a"}
 
-// TestLinkers links a program in the order that was written, with the real
-// linkers.
+// TestLinkers links a program in the order that was written, with the real linkers.
 func TestLinkers(t *testing.T) {
 	cc := oracle.Tool(t, "clang-22", "clang")
 	for _, c := range []struct {
@@ -132,8 +131,7 @@ func compileSource(t *testing.T, cc, dir, text string, flags ...string) {
 	run(t, dir, cc, append(flags, "-O1", "-ffunction-sections", "-fno-asynchronous-unwind-tables", "-c", "program.c")...)
 }
 
-// linkerScript puts the order into the linker's own script, as a user has to
-// do before GNU ld 2.43.
+// linkerScript puts the order into the linker's own script, as a user has to do before GNU ld 2.43.
 func linkerScript(t *testing.T, ld string) string {
 	t.Helper()
 	out, _, _ := oracle.Run(t, ld, "--verbose")

@@ -17,9 +17,7 @@ type symbolSet struct {
 
 // SymbolOptions adjust [MatchSymbols] and [NewImage]. The zero value is right for ELF.
 type SymbolOptions struct {
-	// Underscore means that all C symbols have a leading underscore, as in
-	// Mach-O.
-	Underscore bool
+	Underscore bool // means that all C symbols have a leading underscore, as in Mach-O
 }
 
 // newSymbolSet returns the set of the given names. A name that occurs several times
@@ -75,16 +73,14 @@ func Unique(names []string) Match {
 // symbols of the program to be laid out, in the order of the names. A symbol that
 // occurs several times stands for several functions that are local to their files.
 //
-// A name that is not a symbol matches all symbols that differ from it only in what changes
-// from build to build: the suffixes that compilers append, such as ".llvm.1234", and
-// Rust's hashes. The name of a cold part matches cold parts if there are any; other names
-// never do. MatchSymbols adds or removes Mach-O's underscore if the names and the
-// symbols differ in it.
+// A name that is not a symbol matches all symbols that differ from it only in what changes from build to build:
+// the suffixes that compilers append, such as ".llvm.1234", and Rust's hashes. The name of a cold part matches
+// cold parts if there are any; other names never do. MatchSymbols adds or removes Mach-O's underscore if the names
+// and the symbols differ in it.
 func MatchSymbols(names, symbols []string, opt SymbolOptions) Match {
 	return newSymbolSet(symbols, opt).match(names)
 }
 
-// match finds the symbols of names, see [MatchSymbols].
 func (s *symbolSet) match(names []string) Match {
 	var m Match
 	taken := make(map[string]bool, len(names))
@@ -111,7 +107,6 @@ func (s *symbolSet) match(names []string) Match {
 	return m
 }
 
-// addSymbol appends a symbol unless it has been taken, and reports whether it did.
 func (m *Match) addSymbol(taken map[string]bool, symbol string) bool {
 	if taken[symbol] {
 		return false

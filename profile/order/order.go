@@ -5,11 +5,10 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Balanced returns the names of the functions of a profile's traces, in an order in which functions
-// first called at about the same time, in as many runs as possible, share pages: LLVM's balanced
-// partitioning, as in "llvm-profdata order". name returns a symbol's name in the order; Balanced omits
-// symbols for which it returns "". Several symbols of one function are ordered individually. The result
-// is nil if the profile has no traces.
+// Balanced returns the names of the functions of a profile's traces, in an order in which functions first called
+// at about the same time, in as many runs as possible, share pages: LLVM's balanced partitioning, as in
+// "llvm-profdata order". name returns a symbol's name in the order; Balanced omits symbols for which it returns
+// "". Several symbols of one function are ordered individually. The result is nil if the profile has no traces.
 func Balanced(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	symbols := make(map[uint64]profile.Symbol)
 	ids := make(map[profile.Symbol]uint64)
@@ -39,11 +38,10 @@ func Balanced(v profile.View, name func(*profile.Symbol) string) (names []string
 	return names
 }
 
-// Clustered returns the names of the functions of a profile that ran, ordered by call-chain clustering
-// (C3: Ottoni and Maher, "Optimizing Function Placement for Large-Scale Data-Center
-// Applications", CGO 2017). name returns a symbol's name in the order; functions of
-// one name count as one, and Clustered omits functions for which name returns "". The result
-// is nil if the profile has no calls between functions.
+// Clustered returns the names of the functions of a profile that ran, ordered by call-chain clustering (C3: Ottoni
+// and Maher, "Optimizing Function Placement for Large-Scale Data-Center Applications", CGO 2017). name returns a
+// symbol's name in the order; functions of one name count as one, and Clustered omits functions for which name
+// returns "". The result is nil if the profile has no calls between functions.
 func Clustered(v profile.View, name func(*profile.Symbol) string) (names []string) {
 	if !v.Features().Edges {
 		return nil

@@ -59,8 +59,7 @@ func nameAndFile(s *profile.Symbol) string {
 	return s.File + "/" + s.Name
 }
 
-// Symbols are ordered as their identities are, each once, two of one identity
-// by themselves.
+// Symbols are ordered as their identities are, each once, two of one identity by themselves.
 func TestBalanced(t *testing.T) {
 	runs := []string{"m a b x:s c d", "m c d y:s a b", "m b a x:s"}
 	v := &ordered{}

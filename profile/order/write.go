@@ -20,9 +20,8 @@ type Linker string
 // Linkers returns all linkers.
 func Linkers() []Linker { return []Linker{"lld", "ld64", "gold", "gnu-ld"} }
 
-// Write writes an order of symbols, given by their names in the symbol table, for a
-// linker. It omits and returns symbols that the linker's format cannot express. It
-// fails if linker is not one of [Linkers], or if w does.
+// Write writes an order of symbols, given by their names in the symbol table, for a linker. It omits and returns
+// symbols that the linker's format cannot express. It fails if linker is not one of [Linkers], or if w does.
 func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, err error) {
 	line, ok := lines[linker]
 	if !ok {
@@ -46,7 +45,7 @@ func Write(w io.Writer, linker Linker, symbols []string) (unwritten []string, er
 var lines = map[Linker]func(symbol string) string{
 	"lld":    symbolLine,
 	"ld64":   symbolLine,
-	"gold":   goldLines,
+	"gold":   func(symbol string) string { return strings.Join(sectionPatterns(symbol), "\n") },
 	"gnu-ld": gnuldLine,
 }
 
@@ -59,10 +58,6 @@ func symbolLine(symbol string) string {
 	return symbol
 }
 
-func goldLines(symbol string) string {
-	return strings.Join(sectionPatterns(symbol), "\n")
-}
-
 // gnuldLine returns a statement for each section: with one statement *(a b), the
 // order of the object files would decide.
 func gnuldLine(symbol string) string {
@@ -72,7 +67,6 @@ func gnuldLine(symbol string) string {
 	return "*(" + strings.Join(sectionPatterns(symbol), ") *(") + ")"
 }
 
-// sectionPatterns returns patterns of the sections that a function may be in.
 func sectionPatterns(symbol string) []string {
 	if symbol == "" {
 		return nil

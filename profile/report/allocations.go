@@ -12,13 +12,11 @@ import (
 
 // Limits of the page's data.
 const (
-	// The page keeps the contexts with the most bytes, until their stacks exceed
-	// maxStackNodes.
+	// The page keeps the contexts with the most bytes, until their stacks exceed maxStackNodes.
 	maxContexts   = 20_000
 	maxStackNodes = 60_000
 )
 
-// heapContexts are the allocation contexts of a profile.
 type heapContexts struct {
 	contexts []allocContext // by bytes, the greatest first
 	Totals   []heatTotal    // of each temperature that occurs
@@ -58,7 +56,6 @@ type heatTotal struct {
 	Share, From float64
 }
 
-// addContext adds a context. Sums stop at 2^64-1.
 func (t *heatTotal) addContext(c *allocContext) {
 	t.Contexts++
 	t.Bytes = saturate.Add(t.Bytes, c.bytes)
@@ -68,8 +65,7 @@ func (t *heatTotal) addContext(c *allocContext) {
 // A temperatureWord is what a temperature is called on the page, and its colour.
 type temperatureWord struct{ temperature, Word, Color string }
 
-// temperatures are in the order of the legend; contexts without a label come
-// last.
+// temperatures are in the order of the legend; contexts without a label come last.
 var temperatures = []temperatureWord{
 	{"hot", "hot", "hot"}, {"warm", "warm", "warm"}, {"notcold", "not cold", "warm"}, {"cold", "cold", "cold"}, {"", "not known", "never"},
 }
@@ -87,8 +83,7 @@ func wordOf(temperature string) temperatureWord {
 // allocColumns are the indexes of a stack set's values; -1 for a missing one.
 type allocColumns struct{ bytes, count, lifetime, density int }
 
-// allocationSet finds the stack set of allocations. It is the first with a value
-// alloc_space, in bytes.
+// allocationSet finds the stack set of allocations. It is the first with a value alloc_space, in bytes.
 func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bool) {
 	for _, set := range v.Stacks() {
 		at := allocColumns{-1, -1, -1, -1}
@@ -111,9 +106,8 @@ func allocationSet(v profile.View) (set profile.StackSet, at allocColumns, ok bo
 	return set, at, false
 }
 
-// newHeap collects the allocation contexts of a view; nil if it has none. In MemProf's
-// stacks, lifetimes are in milliseconds and densities in hundredths, both added up over the
-// blocks of a context.
+// newHeap collects the allocation contexts of a view; nil if it has none. In MemProf's stacks, lifetimes are in
+// milliseconds and densities in hundredths, both added up over the blocks of a context.
 func newHeap(v profile.View) *heapContexts {
 	set, at, ok := allocationSet(v)
 	if !ok {
@@ -145,7 +139,7 @@ func newHeap(v profile.View) *heapContexts {
 	return h
 }
 
-// sumTemperatures sums up all contexts, and the contexts of each temperature, before addStacks drops some.
+// sumTemperatures comes before addStacks, which drops contexts.
 func (h *heapContexts) sumTemperatures() {
 	for _, t := range temperatures {
 		total := heatTotal{temperatureWord: t}
@@ -211,7 +205,6 @@ func (h *heapContexts) addStacks(set profile.StackSet) {
 	h.frames, h.nodes = frames.Keys, nodes.Keys
 }
 
-// stack returns the frames of a context, the innermost first.
 func (h *heapContexts) stack(c *allocContext) (frames []*profile.Frame) {
 	for n := c.node; n >= 0; n = h.nodes[n].caller {
 		frames = append(frames, &h.frames[h.nodes[n].frame])

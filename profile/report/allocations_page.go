@@ -10,13 +10,10 @@ import (
 )
 
 const (
-	// staticContexts is the number of contexts that are listed without scripts.
-	staticContexts = 50
-	// maxHeapDots bounds the dots of the plot.
-	maxHeapDots = 4000
+	staticContexts = 50   // the number of contexts that are listed without scripts
+	maxHeapDots    = 4000 // bounds the dots of the plot
 )
 
-// allocationsText is the page without scripts.
 type allocationsText struct {
 	*heapContexts
 	Plot    template.HTML
@@ -25,8 +22,7 @@ type allocationsText struct {
 	More    int // contexts without a row
 }
 
-// A contextRow is a context in the list without scripts, with its frames, the innermost
-// first.
+// A contextRow is a context in the list without scripts, with its frames, the innermost first.
 type contextRow struct {
 	temperatureWord
 	Name              string
@@ -53,15 +49,14 @@ type allocationsData struct {
 	Words       []string  `json:"words"`
 	Colors      []string  `json:"colors"`
 
-	Frame   []int32 `json:"frame"`  // of nodes
-	Caller  []int32 `json:"caller"` // node; -1 for none
-	Name    []int   `json:"name"`   // of frames
-	File    []int   `json:"file"`   // name; -1 if not known
-	Line    []int32 `json:"line"`
-	Column  []int32 `json:"column"`
-	Inlined []int   `json:"inlined"`
-	// Offsets: lines count from the function's first.
-	Offsets bool      `json:"offsets"`
+	Frame   []int32   `json:"frame"`  // of nodes
+	Caller  []int32   `json:"caller"` // node; -1 for none
+	Name    []int     `json:"name"`   // of frames
+	File    []int     `json:"file"`   // name; -1 if not known
+	Line    []int32   `json:"line"`
+	Column  []int32   `json:"column"`
+	Inlined []int     `json:"inlined"`
+	Offsets bool      `json:"offsets"` // lines count from the function's first
 	Plot    *plotData `json:"plot,omitempty"`
 }
 
@@ -116,7 +111,6 @@ func frameLine(f *profile.Frame, offsets bool) string {
 	return fmt.Sprintf("%s:%d", clean(f.File), f.Line)
 }
 
-// allocator returns the name of a context's innermost function.
 func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	if c.node < 0 {
 		return "unknown"
@@ -124,7 +118,6 @@ func (h *heapContexts) allocator(src *source, c *allocContext) string {
 	return src.symbolName(&h.frames[h.nodes[c.node].frame].Symbol)
 }
 
-// row returns the row of a context for the page without scripts.
 func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRow {
 	row := contextRow{
 		temperatureWord: wordOf(c.temperature), Name: h.allocator(src, c), Bytes: c.bytes, Count: c.count,
@@ -136,7 +129,6 @@ func (h *heapContexts) row(src *source, c *allocContext, offsets bool) contextRo
 	return row
 }
 
-// data lays out contexts, nodes and frames in columns.
 func (h *heapContexts) data(src *source) *allocationsData {
 	// Columns are empty, not null, in JSON.
 	d := &allocationsData{
@@ -194,8 +186,7 @@ func (h *heapContexts) scatter() (*plot, *plotData, bool) {
 		X: x.ticks(7, secondsText), Y: y.ticks(7, threeDigits),
 	}
 	p.Lines = h.limitLines(x, y)
-	// Large dots first, so that small ones lie above them. The extremes of either
-	// direction are always drawn.
+	// Large dots first, so that small ones lie above them. The extremes of either direction are always drawn.
 	kept := thinContexts(h.contexts)
 	points := newPlotData(p.Key)
 	// For the legend, in its order.

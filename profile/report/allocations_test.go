@@ -24,8 +24,7 @@ var heapValues = []profile.ValueType{
 	{Name: "lifetime_access_density", Unit: profile.Count},
 }
 
-// randomHeap has n contexts over a few functions, some of them cold as the
-// compiler's thresholds have it.
+// randomHeap has n contexts over a few functions, some of them cold as the compiler's thresholds have it.
 func randomHeap(rnd *rand.Rand, n, depth int) *madeView {
 	limits := memprof.DefaultThresholds
 	set := madeSet{StackSet: profile.StackSet{
@@ -93,8 +92,7 @@ func TestHeapContexts(t *testing.T) {
 	}
 }
 
-// Cold contexts are drawn in the quarter that the lines cut off, and nothing
-// else is.
+// Cold contexts are drawn in the quarter that the lines cut off, and nothing else is.
 func TestHeapScatter(t *testing.T) {
 	h := newHeap(randomHeap(rand.New(rand.NewPCG(13, 14)), 500, 3))
 	p, points, thinned := h.scatter()
@@ -182,34 +180,17 @@ func TestHeapWithLess(t *testing.T) {
 }
 
 func TestAllocationsFixtures(t *testing.T) {
-	for _, c := range []struct {
-		name, program string
-		want          []string
-	}{
-		{"memprof/raw/clang22-pie.memprofraw", "memprof/raw/clang22-pie.debug", []string{"10 contexts allocated 2.8 KiB in 65 blocks", "push(Node*)", "main.cpp:", "inlined", "not cold", "cold from 200 s", "cold below 0.05"}},
-		{"memprof/raw/clang22-dumps.profdata", "memprof/raw/clang22-dumps.debug", []string{"push(Node*)"}},
-		{"memprof/raw/clang19-pie.profdata", "", []string{"contexts allocated", "0x", "&#43;"}},
-		{"irpgo/llvm22/memprof-ir.profdata", "", []string{"contexts allocated"}},
-		{"memprof/temperatures.memprof.yaml", "", []string{"5 contexts allocated 751.8 KiB in 5,942 blocks", "cache::fill()", "300 µs", "600 s", "700 s"}},
-	} {
-		var programs []string
-		if c.program != "" {
-			programs = append(programs, c.program)
-		}
-		p, err := allocationsPage(fixture(t, c.name, programs...))
-		if err != nil || p == nil {
-			t.Errorf("%s: page %v, %v", c.name, p, err)
-			continue
-		}
-		wantOnPage(t, c.name, p, c.want)
-	}
-	if p, err := allocationsPage(fixture(t, "irpgo/llvm22/merged.profdata")); p != nil || err != nil {
-		t.Errorf("page %v, %v", p, err)
-	}
+	checkPages(t, allocationsPage, map[string][]string{
+		"memprof/raw/clang22-pie.memprofraw memprof/raw/clang22-pie.debug":   {"10 contexts allocated 2.8 KiB in 65 blocks", "push(Node*)", "main.cpp:", "inlined", "not cold", "cold from 200 s", "cold below 0.05"},
+		"memprof/raw/clang22-dumps.profdata memprof/raw/clang22-dumps.debug": {"push(Node*)"},
+		"memprof/raw/clang19-pie.profdata":                                   {"contexts allocated", "0x", "&#43;"},
+		"irpgo/llvm22/memprof-ir.profdata":                                   {"contexts allocated"},
+		"memprof/temperatures.memprof.yaml":                                  {"5 contexts allocated 751.8 KiB in 5,942 blocks", "cache::fill()", "300 µs", "600 s", "700 s"},
+		"irpgo/llvm22/merged.profdata":                                       nil,
+	})
 }
 
-// Bytes by temperature, of a profile that has all of them; hot ones are hot if
-// asked for.
+// Bytes by temperature, of a profile that has all of them; hot ones are hot if asked for.
 func TestAllocationsByTemperature(t *testing.T) {
 	name := filepath.Join("..", "..", "testdata", "memprof", "temperatures.memprof.yaml")
 	data := oracle.ReadFile(t, name)
@@ -246,7 +227,7 @@ func TestAllocationsByTemperature(t *testing.T) {
 		if !maps.Equal(got, c.want) {
 			t.Errorf("hot ones asked for: %v; bytes %v, want %v", c.limits.UseHot, got, c.want)
 		}
-		wantOnPage(t, name, p, c.said)
+		wantOnPage(t, name, p, c.said...)
 		for word := range c.want {
 			if !strings.Contains(string(p.Body), "<title>"+word+": ") {
 				t.Errorf("the bar has no part that is %s", word)

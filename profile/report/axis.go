@@ -16,10 +16,8 @@ const plotSize = 1000
 type axis struct {
 	lo, hi float64
 	log    bool
-	// zero is the length below a logarithmic axis for values of 0.
-	zero float64
-	// binary puts the ticks at multiples of powers of two.
-	binary bool
+	zero   float64 // the length below a logarithmic axis for values of 0
+	binary bool    // puts the ticks at multiples of powers of two
 }
 
 // linearAxis covers the values from lo to hi. An empty range becomes one of length 1.
@@ -30,9 +28,8 @@ func linearAxis(lo, hi float64) axis {
 	return axis{lo: lo, hi: hi}
 }
 
-// logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has a position for 0
-// below lo. If lo is not a positive number it becomes 1; if hi is not a number of at least lo it becomes
-// lo.
+// logAxis covers the values from lo to hi, rounded to powers of ten; with zeros it has a position for 0 below lo.
+// If lo is not a positive number it becomes 1; if hi is not a number of at least lo it becomes lo.
 func logAxis(lo, hi float64, zeros bool) axis {
 	if !(lo > 0) || math.IsInf(lo, 0) {
 		lo = 1
@@ -50,8 +47,7 @@ func logAxis(lo, hi float64, zeros bool) axis {
 	return a
 }
 
-// at returns the position of a value, from 0 to plotSize. Values beyond the ends lie at the
-// ends.
+// at returns the position of a value, from 0 to plotSize. Values beyond the ends lie at the ends.
 func (a axis) at(v float64) float64 {
 	share := (v - a.lo) / (a.hi - a.lo)
 	if a.log {
@@ -111,15 +107,12 @@ func niceStep(v float64) float64 {
 	return 10 * base
 }
 
-// tenths rounds to one digit after the point, a tenth of what a screen can show of a
-// chart.
+// tenths rounds to one digit after the point, a tenth of what a screen can show of a chart.
 func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 
-// tenthsText prints a number with at most one digit after the point.
 func tenthsText(v float64) string { return strconv.FormatFloat(tenths(v), 'f', -1, 64) }
 
-// hundredthsText prints a number with at most two digits after the point. Boxes side by
-// side need both: an error of a tenth is visible in the gap between them.
+// hundredthsText is for boxes side by side: an error of a tenth is visible in the gap between them.
 func hundredthsText(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
 // A point is a point of a chart in its coordinates; y grows downward.
@@ -136,8 +129,7 @@ func dotPath(points []point) string {
 	return b.String()
 }
 
-// stepPath returns path data of a line that keeps the height of each point until the
-// next one.
+// stepPath returns path data of a line that keeps the height of each point until the next one.
 func stepPath(points []point) string {
 	var b strings.Builder
 	for i, p := range points {

@@ -102,8 +102,7 @@ func TestPlotLegend(t *testing.T) {
 	}
 }
 
-// What a style or a drawing takes as a number has no zeros at its end, and no
-// exponent.
+// What a style or a drawing takes as a number has no zeros at its end, and no exponent.
 func TestNumbersOfDrawings(t *testing.T) {
 	for _, n := range []struct {
 		v                  float64

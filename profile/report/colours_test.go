@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// themes reads the variables of report.css: light, dark by choice, dark by
-// system.
+// themes reads the variables of report.css: light, dark by choice, dark by system.
 func themes(t *testing.T) [3]map[string]string {
 	css := string(asset("report.css"))
 	var out [3]map[string]string

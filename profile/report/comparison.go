@@ -13,18 +13,13 @@ import (
 )
 
 const (
-	// maxComparisonRows bounds the rows of the table. It drops the rows whose share
-	// changed least.
+	// maxComparisonRows bounds the rows of the table. It drops the rows whose share changed least.
 	maxComparisonRows = 50_000
-	// maxScatterPoints bounds the points of the drawing to the rows whose share
-	// changed most.
-	maxScatterPoints = 4_000
-	// maxComparedFrames bounds how much of a stack is in its name.
-	maxComparedFrames = 8
+	maxScatterPoints  = 4_000 // bounds the points of the drawing to the rows whose share changed most
+	maxComparedFrames = 8     // bounds how much of a stack is in its name
 )
 
-// comparisonData is the data of the page's script. A column has an entry for each
-// function or stack that changed.
+// comparisonData is the data of the page's script. A column has an entry for each function or stack that changed.
 type comparisonData struct {
 	Kind      string    `json:"kind"` // "functions", "stacks of samples"
 	Name      []int     `json:"name"`
@@ -36,14 +31,13 @@ type comparisonData struct {
 	Before    []int     `json:"before"` // index in Temperatures
 	After     []int     `json:"after"`
 	// Lists has for each row the lists that contain it, a bit for each of ListTitles.
-	Lists        []int    `json:"lists"`
-	ListTitles   []string `json:"listTitles"`
-	ListCounts   []int    `json:"listCounts"` // rows of the whole lists, omitted ones included
-	Temperatures []string `json:"temperatures"`
-	Unit         string   `json:"unit"`
-	// Points is the number of rows in the drawing, the first ones.
-	Points int       `json:"points"`
-	Scale  scaleData `json:"scale"`
+	Lists        []int     `json:"lists"`
+	ListTitles   []string  `json:"listTitles"`
+	ListCounts   []int     `json:"listCounts"` // rows of the whole lists, omitted ones included
+	Temperatures []string  `json:"temperatures"`
+	Unit         string    `json:"unit"`
+	Points       int       `json:"points"` // the number of rows in the drawing, the first ones
+	Scale        scaleData `json:"scale"`
 }
 
 // scaleData is the scale of the drawing, in pixels.
@@ -55,7 +49,6 @@ type scaleData struct {
 	Decades int `json:"decades"`
 }
 
-// A comparedList is one of the lists of a comparison.
 type comparedList struct {
 	title   string
 	changes []compare.Change
@@ -76,7 +69,6 @@ func comparedLists(r *compare.Result) []comparedList {
 	}
 }
 
-// A comparedRow is a function or stack in at least one list.
 type comparedRow struct {
 	compare.Change
 	// A bit for each list that contains the row.
@@ -84,7 +76,6 @@ type comparedRow struct {
 	name  string
 }
 
-// comparison is how two profiles differ.
 type comparison struct {
 	*compare.Result
 	rows    []comparedRow // the greatest change first
@@ -177,7 +168,6 @@ func changeName(src *source, c *compare.Change) string {
 	return strings.Join(parts, " < ")
 }
 
-// what says what is compared.
 func (c *comparison) what() string {
 	if c.Kind == profile.FunctionSet {
 		return "functions"
@@ -185,7 +175,6 @@ func (c *comparison) what() string {
 	return "stacks of " + clean(c.Kind)
 }
 
-// data lays out the rows in columns.
 func (c *comparison) data(names *nameTable) *comparisonData {
 	d := &comparisonData{Kind: c.what(), Unit: string(c.Unit), ListCounts: c.counts, Points: min(len(c.rows), maxScatterPoints)}
 	d.Scale = scaleData{scatterLow, scatterHigh, scatterNone, scatterSize, newScatterScale(c.rows).decades}

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/compare"
 )
 
-// staticComparison is the page without scripts.
 type staticComparison struct {
 	Headline []string // sentences
 	Facts    []fact
@@ -21,7 +20,6 @@ type staticComparison struct {
 	What     string
 }
 
-// A staticList is one of the lists.
 type staticList struct {
 	Title string
 	Count uint64
@@ -43,11 +41,9 @@ type changeRow struct {
 	BarDescription string
 }
 
-// listRows is how many rows each static list has.
 const listRows = 20
 
-// static makes the page without scripts. The scale of the bars of a list ends at the list's greatest
-// share.
+// static makes the page without scripts. The scale of the bars of a list ends at the list's greatest share.
 func (c *comparison) static(a, b *source) *staticComparison {
 	s := &staticComparison{Headline: c.headline(a, b), Facts: c.facts(a, b), Scatter: c.scatter(a, b), Omitted: uint64(c.omitted), What: c.what()}
 	for _, list := range comparedLists(c.Result) {
@@ -108,7 +104,6 @@ func pointsText(d float64) string {
 	return fmt.Sprintf("+%.2f", 100*d)
 }
 
-// headline returns the most important facts as sentences.
 func (c *comparison) headline(a, b *source) []string {
 	if c.Base.Total == 0 || c.New.Total == 0 {
 		empty := a.label
@@ -120,7 +115,7 @@ func (c *comparison) headline(a, b *source) []string {
 	out := []string{fmt.Sprintf("%s and %s have %s of their weight in common: %s.", a.label, b.label, percentText(c.Overlap), likeness(c.Overlap))}
 	out = append(out, c.turnover())
 	if n := len(c.HashChanged); n > 0 {
-		out = append(out, countNoun(n, "function has", "functions have")+" another control flow: what the base says of "+pronoun(n)+" is of no use to a compiler of the new.")
+		out = append(out, countNoun(n, "function has", "functions have")+" another control flow: what the base says of "+singularOr(n, "it", "them")+" is of no use to a compiler of the new.")
 	}
 	if len(c.Movers) > 0 {
 		m := &c.Movers[0]
@@ -129,7 +124,6 @@ func (c *comparison) headline(a, b *source) []string {
 	return out
 }
 
-// turnover says how many hot functions or stacks are still hot.
 func (c *comparison) turnover() string {
 	number := func(n int) string {
 		if n == 0 {
@@ -146,10 +140,10 @@ func (c *comparison) turnover() string {
 	if len(c.LeftHot) == 0 {
 		return "Of " + hot + " all are still hot; " + became
 	}
-	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), verb(len(c.LeftHot)), percentText(c.HotTurnover), became)
+	return fmt.Sprintf("Of %s %s %s no longer hot (%s); %s", hot, number(len(c.LeftHot)), singularOr(len(c.LeftHot), "is", "are"), percentText(c.HotTurnover), became)
 }
 
-// likeness puts an overlap in words. The limits are profuse's own: no compiler has them.
+// The limits are profuse's own: no compiler has them.
 func likeness(overlap float64) string {
 	switch {
 	case overlap >= 0.99:
@@ -162,31 +156,17 @@ func likeness(overlap float64) string {
 	return "they are of different work"
 }
 
-// verb returns the verb of a sentence about n things.
-func verb(n int) string {
+func singularOr(n int, one, many string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
+	return many
 }
 
-// pronoun returns the object of a sentence about n things.
-func pronoun(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
-}
-
-// countNoun returns a number with its noun.
 func countNoun(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return countText(uint64(n)) + " " + many
+	return countText(uint64(n)) + " " + singularOr(n, one, many)
 }
 
-// facts returns the facts that take a line each.
 func (c *comparison) facts(a, b *source) []fact {
 	pair := func(x, y int) string { return countText(uint64(x)) + " → " + countText(uint64(y)) }
 	what := c.what()
@@ -230,14 +210,12 @@ type scatter struct {
 	More   uint64
 }
 
-// A scatterTick is a mark at the same distance along both axes: At pixels from the left, Up pixels from
-// the top.
+// A scatterTick is a mark at the same distance along both axes: At pixels from the left, Up pixels from the top.
 type scatterTick struct {
 	At, Up int
 	Text   string
 }
 
-// A scatterPoint is an item; Title is its tooltip.
 type scatterPoint struct {
 	X, Y         string
 	Class, Title string
@@ -255,8 +233,7 @@ const (
 // scatterScale maps shares to pixels along an axis.
 type scatterScale struct{ decades int }
 
-// newScatterScale returns the scale that has room for all shares, of at most eight powers of
-// ten.
+// newScatterScale returns the scale that has room for all shares, of at most eight powers of ten.
 func newScatterScale(rows []comparedRow) scatterScale {
 	least := 1.0
 	for i := range rows {
@@ -310,7 +287,6 @@ func (c *comparison) scatter(a, b *source) *scatter {
 	return s
 }
 
-// class is the colour of a change.
 func (r *comparedRow) class() string {
 	switch {
 	case r.After == compare.Hot && r.Before != compare.Hot:

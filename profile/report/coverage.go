@@ -8,7 +8,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// coverageLimits bounds what the page lists.
 type coverageLimits struct{ files, functions, lines int }
 
 // maxCoverage has the limits of Write; tests have smaller ones.
@@ -17,12 +16,10 @@ var maxCoverage = coverageLimits{files: 20_000, functions: 250_000, lines: 4_000
 // A CoverageChange says what to compare the coverage with. The keys of its maps are paths of files.
 type CoverageChange struct {
 	// Before has the numbers of the files in a baseline, nil without a baseline. Total is their sum.
-	Before map[string]coverage.Summary
-	Total  coverage.Summary
-	// Stopped names functions that ran in the baseline and no longer run.
-	Stopped map[string][]string
-	// Lines are the lines that a patch adds, ascending; nil without a patch.
-	Lines map[string][]uint32
+	Before  map[string]coverage.Summary
+	Total   coverage.Summary
+	Stopped map[string][]string // names functions that ran in the baseline and no longer run
+	Lines   map[string][]uint32 // the lines that a patch adds, ascending; nil without a patch
 }
 
 // coverageData is the data of the page's script. The contents of files are in parts.
@@ -55,7 +52,6 @@ type coverageKind struct {
 	of func(*coverage.Summary) coverage.Ratio
 }
 
-// changedKind is the kind of the lines that a patch adds.
 const changedKind = "changed"
 
 // kinds returns the kinds that the coverage has, in the order of the columns.
@@ -77,7 +73,6 @@ func (c *pageCoverage) kinds() (some []coverageKind) {
 	return some
 }
 
-// addRow adds the numbers of a row now and, if was is not nil, in the baseline.
 func (k *coverageKind) addRow(now, was *coverage.Summary) {
 	r := k.of(now)
 	k.All, k.Ran = append(k.All, r.Total), append(k.Ran, r.Covered)
@@ -98,14 +93,12 @@ type coverageFuncs struct {
 	Stopped   []int    `json:"stopped"` // numbers of functions that ran in the baseline and no longer run
 }
 
-// A coveredFile is a source file.
 type coveredFile struct {
 	coverage.File
 	source  *coverageSource // nil if it is not shown
 	changed []uint32        // lines that a patch adds
 }
 
-// pageCoverage is the coverage that the page shows.
 type pageCoverage struct {
 	*coverage.Coverage
 	change    *CoverageChange // never nil
@@ -182,12 +175,14 @@ func (c *pageCoverage) limit(most coverageLimits) {
 	}
 	functions, lines := 0, 0
 	for _, f := range c.files {
-		if functions += len(f.Functions); functions > most.functions {
+		functions += len(f.Functions)
+		if functions > most.functions {
 			c.FunctionsOmitted += len(f.Functions)
 			functions -= len(f.Functions)
 			f.Functions = nil
 		}
-		if lines += len(f.Lines); lines > most.lines {
+		lines += len(f.Lines)
+		if lines > most.lines {
 			c.LinesOmitted += len(f.Lines)
 			lines -= len(f.Lines)
 			f.Lines, f.Regions, f.Branches, f.Decisions, f.Expansions = nil, nil, nil, nil, nil
@@ -195,7 +190,6 @@ func (c *pageCoverage) limit(most coverageLimits) {
 	}
 }
 
-// mostRanFirst orders files by how much ran in them.
 func mostRanFirst(a, b *coveredFile) int {
 	return cmp.Or(
 		cmp.Compare(b.Total.Functions.Covered, a.Total.Functions.Covered), cmp.Compare(b.Total.Lines.Covered, a.Total.Lines.Covered),
@@ -203,7 +197,6 @@ func mostRanFirst(a, b *coveredFile) int {
 	)
 }
 
-// data lays out the tree, the files and the functions in columns.
 func (c *pageCoverage) data(src *source, tree []coverage.Row) *coverageData {
 	counts := true
 	if src.view != nil {
@@ -293,7 +286,6 @@ func (c *pageCoverage) addKinds(d *coverageData, tree []coverage.Row) {
 	}
 }
 
-// changedLines counts the lines that a patch adds and that have code.
 func (f *coveredFile) changedLines() (r coverage.Ratio) {
 	for _, n := range f.changed {
 		if i, ok := slices.BinarySearchFunc(f.Lines, n, func(l coverage.Line, n uint32) int { return cmp.Compare(l.Number, n) }); ok {

@@ -11,7 +11,6 @@ import (
 // user opens one of its files.
 const partSize = 128 << 10
 
-// size estimates the bytes of the file's data.
 func (f *coveredFile) size() int {
 	n := 6*len(f.Lines) + 12*len(f.Regions) + 16*len(f.Branches) + 100*len(f.Decisions) + 100*len(f.Expansions) + 40
 	if f.source != nil {
@@ -47,7 +46,6 @@ type partData struct {
 	Expansions []expansionData `json:"expansions"`
 }
 
-// A branchData is a branch: how often each of its ways was taken.
 type branchData struct {
 	At    [2]uint32 `json:"at"` // line and column, 0 if that is unknown
 	Ways  []uint64  `json:"ways"`
@@ -55,8 +53,7 @@ type branchData struct {
 	Bool  bool      `json:"bool,omitempty"` // the names are True and False
 }
 
-// A decisionData is the MC/DC of a boolean expression, with the vectors of values that the program
-// evaluated.
+// A decisionData is the MC/DC of a boolean expression, with the vectors of values that the program evaluated.
 type decisionData struct {
 	At       [2]uint32       `json:"at"`
 	All      int             `json:"all"`
@@ -83,14 +80,12 @@ type expansionData struct {
 	Of   *partData `json:"of"`
 }
 
-// instanceData is one of several functions that begin on a line.
 type instanceData struct {
 	Function int       `json:"function"` // number among those of the file
 	Of       *partData `json:"of"`
 }
 
-// parts returns a function for each part, which makes its data. starts has the number of each part's
-// first file.
+// parts returns a function for each part, which makes its data. starts has the number of each part's first file.
 func (c *pageCoverage) parts(starts []int) (parts []func() any) {
 	number := make(map[string]int, len(c.files))
 	for i, f := range c.files {
@@ -176,7 +171,8 @@ func newPartData(f *coverage.File, number map[string]int) *partData {
 // newBranchData lays out a branch. The common names True and False are left to the script.
 func newBranchData(b *coverage.Branch) branchData {
 	d := branchData{At: [2]uint32{b.Line, b.Column}, Ways: b.Ways}
-	if d.Bool = slices.Equal(b.Names, []string{"True", "False"}); d.Bool {
+	d.Bool = slices.Equal(b.Names, []string{"True", "False"})
+	if d.Bool {
 		return d
 	}
 	for _, name := range b.Names {
@@ -191,8 +187,7 @@ type countSpan struct {
 	count        int64
 }
 
-// spansOf divides a file into spans, each with the count of the innermost region around it. Counts stop
-// at 2^63-1.
+// spansOf divides a file into spans, each with the count of the innermost region around it. Counts stop at 2^63-1.
 func spansOf(regions []coverage.Region) (spans []countSpan) {
 	regions = slices.Clone(regions)
 	// Outer regions come before inner regions with the same start.

@@ -16,11 +16,9 @@ import (
 const (
 	maxSourceBytes = 64 << 20 // bounds the text of all source files of a profile
 	maxSourceFile  = 1 << 20  // bounds the text of one source file
-	// maxPathEnds bounds the ends of a path that are tried.
-	maxPathEnds = 40
+	maxPathEnds    = 40       // bounds the ends of a path that are tried
 )
 
-// A coverageSource is the text of a source file.
 type coverageSource struct {
 	From string `json:"from"` // its path below the folder in which it was found
 	Text string `json:"text"` // lines end with line feeds
@@ -38,11 +36,10 @@ type embedding struct {
 
 // embed reads the source files, beginning with the files in which most ran.
 //
-// A profile may come from anyone, and the report may go to anyone, so a recorded path
-// never decides alone which file is read. embed reads regular files in the given folders
-// only; symbolic links must not lead out of them. It tries the folders in order, and the
-// longest end of the recorded path that exists below the folder. A file with fewer lines
-// than the profile knows is another file, and is not shown.
+// A profile may come from anyone, and the report may go to anyone, so a recorded path never decides alone which
+// file is read. embed reads regular files in the given folders only; symbolic links must not lead out of them. It
+// tries the folders in order, and the longest end of the recorded path that exists below the folder. A file with
+// fewer lines than the profile knows is another file, and is not shown.
 func (c *pageCoverage) embed(opt *Options) error {
 	if len(opt.SourceDirs) == 0 && opt.ReadSource == nil {
 		return nil
@@ -105,8 +102,6 @@ func (f *coveredFile) fits(text string) bool {
 	return uint64(last) <= uint64(strings.Count(text, "\n"))
 }
 
-// readSource finds a file below the folders and returns its text, and its path
-// from there.
 func readSource(roots []*os.Root, recorded string) (text, from string, err error) {
 	for _, root := range roots {
 		for _, name := range pathEnds(recorded) {
@@ -144,11 +139,9 @@ func pathEnds(recorded string) []string {
 	return ends
 }
 
-// errNoText is about a file that is too large or not UTF-8.
 var errNoText = errors.New("not a text to show")
 
-// readText reads a source file. A file of more than maxSourceFile bytes is not read to its
-// end.
+// readText reads a source file. A file of more than maxSourceFile bytes is not read to its end.
 func readText(root *os.Root, name string, size int64) (string, error) {
 	if size > maxSourceFile {
 		return "", errNoText
@@ -165,7 +158,6 @@ func readText(root *os.Root, name string, size int64) (string, error) {
 	return cleanText(data)
 }
 
-// cleanText cleans the lines of a source file. Tabs stay.
 func cleanText(data []byte) (string, error) {
 	if len(data) > maxSourceFile || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", errNoText

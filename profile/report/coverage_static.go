@@ -7,7 +7,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// staticCoverage is what a page without scripts shows.
 type staticCoverage struct {
 	*pageCoverage
 	Kinds    []coverageKind
@@ -18,16 +17,13 @@ type staticCoverage struct {
 	Left     []staticMisfit // the first functions that the profile does not fit
 }
 
-// A staticMisfit is a function that the profile does not fit.
 type staticMisfit struct{ Name, Object, Cause string }
 
-// A coverageRow is a row of the tree.
 type coverageRow struct {
 	coverage.Row
 	Ratios []coverage.Ratio // by kind
 }
 
-// A staticSource is the beginning of a source file.
 type staticSource struct {
 	From  string
 	Lines []staticLine
@@ -71,7 +67,6 @@ func (c *pageCoverage) static(src *source, tree []coverage.Row, kinds []coverage
 	return s
 }
 
-// staticSource shows the first lines of the file.
 func (f *coveredFile) staticSource() *staticSource {
 	s := &staticSource{From: f.source.From}
 	counts := make(map[uint32]uint64, len(f.Lines))
@@ -97,8 +92,7 @@ func (f *coveredFile) staticSource() *staticSource {
 	return s
 }
 
-// String says how many source files the page shows, and why it does not show the others; "" without
-// sources.
+// String says how many source files the page shows, and why it does not show the others; "" without sources.
 func (e embedding) String() string {
 	if !e.asked {
 		return ""

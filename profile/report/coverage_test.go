@@ -187,15 +187,11 @@ func TestCoverageOfMIP(t *testing.T) {
 	}
 }
 
-// Without a folder nothing is read, and of what is in folders only what lies
-// there, is regular and fits.
+// Without a folder nothing is read, and of what is in folders only what lies there, is regular and fits.
 func TestCoverageEmbedsNothingElse(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
 		oracle.WriteFile(t, path, []byte(text))
 	}
 	const text = "one\n\ttwo\u202e\nthree\n"
@@ -273,47 +269,18 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	}
 }
 
-// Folders with one folder alone are one row, and every row has the sums of what
-// is below it.
-func TestCoverageTree(t *testing.T) {
-	v := &madeView{features: profile.Features{Calls: true, Blocks: true}}
-	for i, file := range []string{"/p/a/x.c", "/p/a/y.c", "/p/b/c/d/z.c", "w.c", `C:\q\v.c`, "/p/a", "a//b.c"} {
-		v.functions = append(v.functions, profile.Function{
-			Symbol: profile.Symbol{Name: "f", File: file, StartLine: 1}, Covered: i%2 == 0, Blocks: []profile.Block{{Count: uint64(i)}, {}},
-		})
-	}
-	v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "nowhere", StartLine: 1}},
-		profile.Function{Symbol: profile.Symbol{Name: "local", File: "l.c"}})
-	src := newSource(0, Source{View: v}, Options{})
-	p, d, _ := coverageOf(t, src)
-	var rows []string
-	for r := range d.Label {
-		rows = append(rows, fmt.Sprintf("%s%s %s", strings.Repeat("  ", d.Depth[r]), src.names.Keys[d.Label[r]],
-			strings.NewReplacer("functions ", "", "blocks ", "").Replace(d.numbers(r))))
-	}
-	want := []string{
-		"/p/ 2/4 3/8",
-		"  a/ 1/2 1/4", "    x.c 1/1 0/2", "    y.c 0/1 1/2",
-		"  b/c/d/ 1/1 1/2", "    z.c 1/1 1/2",
-		"  a 0/1 1/2",
-		`C:\q\ 1/1 1/2`, "  v.c 1/1 1/2",
-		"a// 1/1 1/2", "  b.c 1/1 1/2",
-		"w.c 0/1 1/2",
-	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("tree (-want +got):\n%s", diff)
-	}
-	if !strings.Contains(string(p.Body), "Where 2 functions are is not known") {
-		t.Error("functions without a line are not mentioned")
-	}
-}
-
 // A profile without source lines has no such page.
 func TestNoCoverage(t *testing.T) {
 	v := &madeView{features: profile.Features{Calls: true}, functions: []profile.Function{{Symbol: profile.Symbol{Name: "f", File: "a.c"}, Covered: true}}}
 	if p, err := coveragePage(newSource(0, Source{View: v}, Options{})); p != nil || err != nil {
 		t.Errorf("page %v, error %v", p, err)
 	}
+	v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "g", File: "a.c", StartLine: 1}})
+	v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "nowhere", StartLine: 1}})
+	if p, _, _ := coverageOf(t, made(v)); !strings.Contains(string(p.Body), "Where 2 functions are is not known") {
+		t.Error("functions without a line are not mentioned")
+	}
+	v.functions = v.functions[:1]
 	// Lines without functions are enough.
 	lined := &linedView{v, []profile.Line{{File: "b.c", Number: 7, Count: 1}, {File: "b.c", Number: 9}}}
 	_, d, lines := coverageOf(t, newSource(0, Source{View: lined}, Options{}))

@@ -40,14 +40,12 @@ func (t *nameTable) wait() {
 	}
 }
 
-// add returns the number of a name. It cleans names first; names that are then equal
-// have one number.
+// add returns the number of a name. It cleans names first; names that are then equal have one number.
 func (t *nameTable) add(name string) int {
 	t.wait()
 	return int(t.Of(clean(name)))
 }
 
-// addOrNone is add, but -1 for an empty name.
 func (t *nameTable) addOrNone(name string) int {
 	if name == "" {
 		return -1
@@ -58,13 +56,10 @@ func (t *nameTable) addOrNone(name string) int {
 // names is the form in which a nameTable is written: ascending order, and each name
 // without the prefix that it shares with its predecessor.
 type names struct {
-	// Order has the numbers of the sorted names, each as the difference from its
-	// predecessor.
-	Order []int32 `json:"order"`
-	// Shared is the length of each name's shared prefix in UTF-16 code units.
-	Shared []int `json:"shared"`
-	// Rest has the rest of each name. Line feeds, which names do not contain,
-	// separate them.
+	// Order has the numbers of the sorted names, each as the difference from its predecessor.
+	Order  []int32 `json:"order"`
+	Shared []int   `json:"shared"` // the length of each name's shared prefix in UTF-16 code units
+	// Rest has the rest of each name. Line feeds, which names do not contain, separate them.
 	Rest string `json:"rest"`
 }
 
@@ -137,8 +132,7 @@ func commonPrefix(a, b string) (size, units int) {
 // plainLimit is the largest block of data, in bytes, that is not compressed.
 const plainLimit = 64 << 10
 
-// blockLevel is the level of compression of blocks. Higher levels do not make columns of numbers
-// smaller.
+// blockLevel is the level of compression of blocks. Higher levels do not make columns of numbers smaller.
 const blockLevel = 3
 
 // A block is a script element with data, which browsers do not execute.
@@ -147,14 +141,12 @@ type block struct {
 	text     []byte
 }
 
-// Types of blocks.
 const (
 	plainBlock = "application/json"
 	gzipBlock  = "application/gzip" // of JSON, in base64
 )
 
-// encodeBlock marshals data. In JSON the characters with which HTML could end
-// the element are escaped.
+// encodeBlock marshals data. In JSON the characters with which HTML could end the element are escaped.
 func encodeBlock(id string, data any) (block, error) {
 	w := &blockWriter{}
 	if err := w.encode(data); err != nil {
@@ -197,7 +189,7 @@ func (w *blockWriter) encode(data any) error {
 	return err
 }
 
-// encodeField writes a field as JSON. Columns of whole numbers are most of the text.
+// Columns of whole numbers are most of the text.
 func (w *blockWriter) encodeField(field any) error {
 	var text []byte
 	switch column := field.(type) {
@@ -257,7 +249,8 @@ func (w *blockWriter) Write(p []byte) (int, error) {
 		if err == nil {
 			_, err = z.Write(plain)
 		}
-		if w.z = z; err != nil {
+		w.z = z
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -11,9 +11,8 @@
 //
 // # How a page is made
 //
-// A page is one tab. A function makes it from the view of a profile, or returns nil if
-// the profile has no data for it; report.go lists these functions. The page ID consists
-// of
+// A page is one tab. A function makes it from the view of a profile, or returns nil if the profile has no data for
+// it; report.go lists these functions. The page ID consists of
 //
 //   - assets/ID.tmpl, the page without scripts,
 //   - assets/ID.js, its script, if it has one,
@@ -22,10 +21,8 @@
 //
 // # Errors and limits
 //
-// [Write] returns the errors of the writer and of Options.Progress, and an error if there are no
-// profiles.
+// [Write] returns the errors of the writer and of Options.Progress, and an error if there are no profiles.
 //
-// A list without scripts has at most 200 rows. The data of a page omits what no screen
-// could show, and the page says so. Memory is proportional to the functions and names of
-// the profile.
+// A list without scripts has at most 200 rows. The data of a page omits what no screen could show, and the page
+// says so. Memory is proportional to the functions and names of the profile.
 package report

@@ -16,7 +16,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/parallel"
 )
 
-// A document is the file, with the fields of its template.
 type document struct {
 	Title  string
 	Policy string
@@ -24,8 +23,7 @@ type document struct {
 	Script string
 	Sets   []documentSet
 	Blocks []block
-	// Served means that the browser fetches the bodies and data of pages when the
-	// user opens them; see Handler.
+	// Served means that the browser fetches the bodies and data of pages when the user opens them; see Handler.
 	Served bool
 
 	facts  []setFacts // by set
@@ -33,14 +31,12 @@ type document struct {
 	ids    []string   // of the pages, in their order
 }
 
-// A documentSet is a set as the template shows it.
 type documentSet struct {
 	Index        int
 	Label, About string
 	Pages        []*page
 }
 
-// documentFacts are the facts about the sets for frame.js.
 type documentFacts struct {
 	Sets   []setFacts `json:"sets"`
 	Served bool       `json:"served,omitempty"`
@@ -53,7 +49,6 @@ type setFacts struct {
 	Pages    []string `json:"pages"`
 }
 
-// A madePage is a page of a set that is being made.
 type madePage struct {
 	page   *page
 	blocks []block // the page's data
@@ -164,7 +159,6 @@ func (d *document) addSet(s *set, pages []*page) {
 	d.facts = append(d.facts, facts)
 }
 
-// addBlock adds a block of data.
 func (d *document) addBlock(id string, data any) error {
 	b, err := encodeBlock(id, data)
 	if err != nil {
@@ -174,7 +168,6 @@ func (d *document) addBlock(id string, data any) error {
 	return nil
 }
 
-// encodeParts returns the blocks of further data of a page.
 func encodeParts(id string, parts []func() any) ([]block, error) {
 	blocks, errs := make([]block, len(parts)), make([]error, len(parts))
 	parallel.Each(len(parts), func(i int) {
@@ -186,7 +179,6 @@ func encodeParts(id string, parts []func() any) ([]block, error) {
 // coreScripts come before the scripts of the pages, which use them.
 var coreScripts = []string{"core", "frame", "table", "plot", "tree"}
 
-// titleLabels is how many profiles a title names.
 const titleLabels = 4
 
 // finish adds the parts that depend on all sets: the facts about them, the title, and
@@ -202,8 +194,8 @@ func (d *document) finish() error {
 		}
 		d.Title = strings.Join(labels, ", ") + " – profuse report"
 	}
-	d.Style = joinAssets("\n", []string{"report", "plot"}, d.ids, ".css", "", "")
-	d.Script = joinAssets("\n'use strict';\nconst profuse = {};\n", coreScripts, d.ids, ".js", "{\n", "}\n")
+	d.Style = "\n" + d.joinAssets([]string{"report", "plot"}, ".css", "", "")
+	d.Script = "\n'use strict';\nconst profuse = {};\n" + d.joinAssets(coreScripts, ".js", "{\n", "}\n")
 	d.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(d.Style), hashOf(d.Script))
 	if d.Served {
 		d.Policy += "; connect-src 'self'"
@@ -211,28 +203,26 @@ func (d *document) finish() error {
 	return nil
 }
 
-// joinAssets joins the files of the core and of the pages after a beginning. It puts each file between
-// before and after, which give a script a scope of its own; scripts share only the properties of the
-// object profuse.
-func joinAssets(beginning string, core, pages []string, suffix, before, after string) string {
-	var names []string
-	for _, name := range core {
-		names = append(names, name+suffix)
-	}
-	for _, id := range pages {
-		names = append(names, pageAssets(id, suffix)...)
-	}
+// joinAssets joins the files of the core and of the pages. It puts each file between before and after, which give
+// a script a scope of its own; scripts share only the properties of the object profuse.
+func (d *document) joinAssets(core []string, suffix, before, after string) string {
 	var b strings.Builder
-	b.WriteString(beginning)
-	for _, name := range names {
+	write := func(name string) {
 		b.WriteString(before)
 		b.Write(asset(name))
 		b.WriteString(after)
 	}
+	for _, name := range core {
+		write(name + suffix)
+	}
+	for _, id := range d.ids {
+		for _, name := range pageAssets(id, suffix) {
+			write(name)
+		}
+	}
 	return b.String()
 }
 
-// hashOf returns the hash of a text for a content security policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"iter"
-
 	"github.com/profuse-pgo/profuse/internal/numbering"
 	"github.com/profuse-pgo/profuse/profile"
 )
@@ -14,7 +12,6 @@ type edgeTable struct {
 	symbols numbering.Table[profile.Symbol] // the callers and the targets
 }
 
-// A tableEdge is an edge with numbers for its symbols.
 type tableEdge struct {
 	kind       profile.EdgeKind
 	caller     int32 // number of its symbol
@@ -57,26 +54,26 @@ func (s *source) edgeName(symbol int32) string {
 	return s.symbolName(sym)
 }
 
-// An edgeView is a view with a table of its edges.
-type edgeView struct {
-	profile.View
-	table *edgeTable
-}
-
-// ReusedEdges is for [profile.ReusedEdges].
-func (v edgeView) ReusedEdges() iter.Seq[*profile.Edge] {
-	return func(yield func(*profile.Edge) bool) {
-		t := v.table
-		var edge profile.Edge
-		for i := range t.edges {
-			e := &t.edges[i]
-			edge = profile.Edge{Kind: e.kind, Caller: t.symbols.Keys[e.caller], Hash: e.hash, Site: e.site, Line: e.line, Size: e.size, Count: e.count}
-			if e.target >= 0 {
-				edge.Target = t.symbols.Keys[e.target]
+// edgeStacks presents the calls of known targets as stacks of two frames, callee and caller.
+func (s *source) edgeStacks() profile.StackSet {
+	return profile.StackSet{
+		Name: "edges", Description: "calls seen at one place of a function", Partial: true,
+		Values: []profile.ValueType{{Name: "calls", Unit: profile.Count}},
+		ReusedStacks: func(yield func(*profile.Stack) bool) {
+			stack := profile.Stack{Frames: make([]profile.Frame, 2), Values: make([]uint64, 1)}
+			table := s.edges()
+			for i := range table.edges {
+				e := &table.edges[i]
+				if e.kind != profile.Call && e.kind != profile.IndirectCall || e.target < 0 {
+					continue
+				}
+				stack.Frames[0].Symbol = table.symbols.Keys[e.target]
+				stack.Frames[1].Symbol = table.symbols.Keys[e.caller]
+				stack.Values[0] = e.count
+				if !yield(&stack) {
+					return
+				}
 			}
-			if !yield(&edge) {
-				return
-			}
-		}
+		},
 	}
 }

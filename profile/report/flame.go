@@ -20,19 +20,16 @@ type flameSet struct {
 	Stacks      uint64       `json:"stacks"`
 	Values      []flameValue `json:"values"` // values that add up
 	Other       []flameValue `json:"other"`  // values that do not
-	// Classes are the temperatures of the stacks, or one empty class if they
-	// have none.
-	Classes []string `json:"classes"`
-	// Functions are the functions that the labels of nodes refer to.
-	Functions flameFunctions `json:"functions"`
+	// Classes are the temperatures of the stacks, or one empty class if they have none.
+	Classes   []string       `json:"classes"`
+	Functions flameFunctions `json:"functions"` // the functions that the labels of nodes refer to
 	Groups    flameGroups    `json:"groups"`
 	Down      *treeData      `json:"down"` // callers above callees
 	Up        *treeData      `json:"up"`   // callees above callers: the root's children are on top of stacks
 	// All is the sum of each value. Cut is true if nodes are left out.
-	All []uint64 `json:"all"`
-	Cut bool     `json:"cut"`
-	// About explains what a box represents.
-	About string `json:"about"`
+	All   []uint64 `json:"all"`
+	Cut   bool     `json:"cut"`
+	About string   `json:"about"` // explains what a box represents
 
 	labelled bool
 }
@@ -57,13 +54,11 @@ type flameFunctions struct {
 	Self  [][]uint64 `json:"self"`
 }
 
-// flameGroups are namespaces, crates, packages or files.
 type flameGroups struct {
 	Name   []int `json:"name"`
 	Colour []int `json:"colour"`
 }
 
-// flameData is the data of the page's script.
 type flameData struct {
 	Sets []*flameSet `json:"sets"`
 }
@@ -73,9 +68,7 @@ func flamePage(src *source) (*page, error) {
 	title := "Flame graph"
 	sets := src.view.Stacks()
 	if len(sets) == 0 && src.features.Edges {
-		edges := profile.EdgeStacks(edgeView{src.view, src.edges()})
-		edges.Description, edges.Partial = "calls seen at one place of a function", true
-		sets = []profile.StackSet{edges}
+		sets = []profile.StackSet{src.edgeStacks()}
 		if !src.features.Bytecodes && src.features.Blocks {
 			title = "Indirect calls" // the only ones that counters of blocks come with
 		}
@@ -109,7 +102,6 @@ func flamePage(src *source) (*page, error) {
 	}{data.Sets[0].About, tree}, data)
 }
 
-// A callTree builds the tree of a stack set.
 type callTree struct {
 	src     *source
 	set     *profile.StackSet
@@ -180,7 +172,6 @@ func (t *callTree) class(word string) uint8 {
 	return uint8(i)
 }
 
-// name returns the name of a box.
 func (t *callTree) name(label int32) string {
 	if label < 0 {
 		return ""
@@ -206,10 +197,8 @@ func (t *callTree) groupAndShort(label int32) (group, short string) {
 	return clean(p.group(t.src.java())), short
 }
 
-// java reports whether the names are names of the JVM.
 func (s *source) java() bool { return s.features.Bytecodes }
 
-// data lays out both trees and the functions that they refer to.
 func (t *callTree) data() *flameSet {
 	d := &flameSet{
 		Name: clean(t.set.Name), Description: clean(t.set.Description), Partial: t.set.Partial, Stacks: t.stacks,
@@ -237,8 +226,7 @@ func (t *callTree) data() *flameSet {
 	return d
 }
 
-// functions fills in the functions that boxes refer to and numbers them in that
-// order.
+// functions fills in the functions that boxes refer to and numbers them in that order.
 func (t *callTree) functions(d *flameSet) {
 	var kept numbering.Table[int32]
 	var groups numbering.Table[string]
@@ -269,7 +257,6 @@ func (t *callTree) functions(d *flameSet) {
 	}
 }
 
-// pickAll returns the elements at the given indexes.
 func pickAll(from []uint64, at []int32) []uint64 {
 	out := make([]uint64, len(at))
 	for i, n := range at {

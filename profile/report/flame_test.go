@@ -107,9 +107,16 @@ func TestFlameOfFixtures(t *testing.T) {
 }
 
 // checkFlameSet returns how many boxes a set makes.
-func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
+func checkFlameSet(t *testing.T, src *source, set *flameSet) int {
 	t.Helper()
-	stacks := profile.EdgeStacks(src.view)
+	stacks := profile.StackSet{Values: []profile.ValueType{{Name: "calls"}}, ReusedStacks: func(yield func(*profile.Stack) bool) {
+		for e := range src.view.Edges() {
+			call := (e.Kind == profile.Call || e.Kind == profile.IndirectCall) && (e.Target.Name != "" || e.Target.ID != 0)
+			if call && !yield(&profile.Stack{Frames: []profile.Frame{{Symbol: e.Target}, {Symbol: e.Caller}}, Values: []uint64{e.Count}}) {
+				return
+			}
+		}
+	}}
 	for _, s := range src.view.Stacks() {
 		if s.Name == set.Name {
 			stacks = s
@@ -178,15 +185,7 @@ func checkFlameSet(t *testing.T, src *source, set *flameSet) (boxes int) {
 			}
 		}
 	}
-	for _, tree := range []*treeData{set.Down, set.Up} {
-		boxes += len(tree.Depth)
-		for _, left := range tree.Left {
-			if left > 0 {
-				boxes++
-			}
-		}
-	}
-	return boxes
+	return set.Down.boxes() + set.Up.boxes()
 }
 
 // ambiguous reports whether several functions have the name.
@@ -234,12 +233,7 @@ func TestFlameOfManyStacks(t *testing.T) {
 			if total[0] != 20_000 {
 				t.Errorf("%v stacks", total[0])
 			}
-			boxes += len(tree.Depth)
-			for _, left := range tree.Left {
-				if left > 0 {
-					boxes++
-				}
-			}
+			boxes += tree.boxes()
 		}
 	}
 	if boxes > maxFlameNodes || boxes < maxFlameNodes*9/10 {

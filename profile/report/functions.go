@@ -17,7 +17,6 @@ const (
 	maxEdgeRows     = 150_000
 )
 
-// functionsPage lists all functions.
 func functionsPage(src *source) (*page, error) {
 	c := collectFunctions(src)
 	if len(c.rows) == 0 {
@@ -27,7 +26,6 @@ func functionsPage(src *source) (*page, error) {
 	return newPage("functions", "Functions", c.static(data, src.names), data)
 }
 
-// A functionRow is a function with the values that it is ranked by.
 type functionRow struct {
 	index  int32 // in the functions of the view, then in the extra functions
 	caller int32 // number among the callers of edges; -1 if it has none
@@ -39,14 +37,12 @@ type functionRow struct {
 	values *functionValues // nil if it is in no stack
 }
 
-// An extraFunction is a function that only stacks or edges have.
 type extraFunction struct {
 	functionKey
 	where string
 }
 
-// collectedFunctions are the functions by rank; if there are too many, the last are
-// dropped.
+// collectedFunctions are the functions by rank; if there are too many, the last are dropped.
 type collectedFunctions struct {
 	rows    []functionRow
 	omitted int
@@ -58,8 +54,7 @@ type collectedFunctions struct {
 	partial bool          // stacks do not begin with the thread
 }
 
-// collectFunctions collects and ranks the functions of the view and the functions that only stacks or
-// edges have.
+// collectFunctions collects and ranks the functions of the view and the functions that only stacks or edges have.
 func collectFunctions(src *source) *collectedFunctions {
 	c := &collectedFunctions{rows: make([]functionRow, 0, src.summary.Functions)}
 	values := c.collectStacks(src)
@@ -90,7 +85,6 @@ func collectFunctions(src *source) *collectedFunctions {
 	return c
 }
 
-// rank sorts the rows and drops the rows beyond maxFunctionRows.
 func (c *collectedFunctions) rank() {
 	var none functionValues
 	slices.SortFunc(c.rows, func(a, b functionRow) int {
@@ -111,7 +105,6 @@ func (c *collectedFunctions) rank() {
 	}
 }
 
-// addRow adds a row and finds its caller among the edges.
 func (c *collectedFunctions) addRow(row functionRow, symbol profile.Symbol) {
 	row.caller = c.callers.Find(functionKey{symbol, row.hash})
 	if row.caller >= 0 {
@@ -120,7 +113,6 @@ func (c *collectedFunctions) addRow(row functionRow, symbol profile.Symbol) {
 	c.rows = append(c.rows, row)
 }
 
-// addExtra adds a function that only stacks or edges have.
 func (c *collectedFunctions) addExtra(src *source, key functionKey, where string, v *functionValues) {
 	index := int32(c.all + len(c.extra))
 	c.extra = append(c.extra, extraFunction{key, where})
@@ -133,7 +125,6 @@ type functionKey struct {
 	hash   uint64
 }
 
-// callers numbers the callers of edges.
 type callers struct {
 	numbering.Table[functionKey]
 	of     []int32 // by edge
@@ -155,21 +146,17 @@ func (c *callers) readEdges(t *edgeTable) {
 	c.listed = make([]bool, len(c.Keys))
 }
 
-// stackValues are the values of stacks by function.
 type stackValues struct {
 	of    map[profile.Symbol]*functionValues
 	order []profile.Symbol
 }
 
-// functionValues are the values of the stacks that a function is in.
 type functionValues struct {
 	self, all []uint64
 	last      int  // stack that was added to all
 	found     bool // among the profile's functions
 }
 
-// collectStacks sums up the first two additive values of the first stack set by
-// function.
 func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	out := &stackValues{of: make(map[profile.Symbol]*functionValues)}
 	sets := src.view.Stacks()
@@ -214,7 +201,6 @@ func (c *collectedFunctions) collectStacks(src *source) *stackValues {
 	return out
 }
 
-// staticFunctions is the page without scripts.
 type staticFunctions struct {
 	Functions uint64
 	Omitted   uint64
@@ -231,7 +217,6 @@ type staticFunction struct {
 	Cells      []string
 }
 
-// static makes the page without scripts.
 func (c *collectedFunctions) static(d *functionsData, names *nameTable) *staticFunctions {
 	s := &staticFunctions{Functions: uint64(c.all + len(c.extra)), Omitted: uint64(c.omitted), Extra: uint64(len(c.extra)), Edges: uint64(d.EdgesOmitted)}
 	add := func(title string, there bool) {

@@ -14,27 +14,25 @@ import (
 // functionsData is the data of the page's script. A column has an entry for each
 // function, or none if the profile lacks it. Functions are ordered by rank.
 type functionsData struct {
-	Total    float64   `json:"total"`   // of Count, of all functions
-	Omitted  int       `json:"omitted"` // functions
-	CountOf  string    `json:"countOf"` // "blocks" or "calls"
-	Names    []int32   `json:"names"`   // numbers of names
-	Files    []int32   `json:"files"`   // -1 for none
-	Lines    []int32   `json:"lines"`   // where they begin; 0 for unknown
-	Count    []uint64  `json:"count"`   // what they are ranked by
-	Calls    []uint64  `json:"calls"`   // 1 or 0 if only that is known
-	Max      []uint64  `json:"max"`
-	Blocks   []int32   `json:"blocks"`
-	Covered  []int32   `json:"covered"` // blocks
-	First    []int     `json:"first"`   // mean rank of the first call; 0 for none
-	Sizes    []uint64  `json:"sizes"`
-	Runs     []uint64  `json:"runs"`
-	Hashes   hexColumn `json:"hashes"`
-	Heat     []heat    `json:"heat"`
-	HeatName []string  `json:"heatName"` // of the numbers in Heat
-	// Stacks are values of stacks by function.
-	Stacks []stackColumn `json:"stacks"`
-	// Labels has an entry for each label of each function.
-	Labels functionLabels `json:"labels"`
+	Total    float64        `json:"total"`   // of Count, of all functions
+	Omitted  int            `json:"omitted"` // functions
+	CountOf  string         `json:"countOf"` // "blocks" or "calls"
+	Names    []int32        `json:"names"`   // numbers of names
+	Files    []int32        `json:"files"`   // -1 for none
+	Lines    []int32        `json:"lines"`   // where they begin; 0 for unknown
+	Count    []uint64       `json:"count"`   // what they are ranked by
+	Calls    []uint64       `json:"calls"`   // 1 or 0 if only that is known
+	Max      []uint64       `json:"max"`
+	Blocks   []int32        `json:"blocks"`
+	Covered  []int32        `json:"covered"` // blocks
+	First    []int          `json:"first"`   // mean rank of the first call; 0 for none
+	Sizes    []uint64       `json:"sizes"`
+	Runs     []uint64       `json:"runs"`
+	Hashes   hexColumn      `json:"hashes"`
+	Heat     []heat         `json:"heat"`
+	HeatName []string       `json:"heatName"` // of the numbers in Heat
+	Stacks   []stackColumn  `json:"stacks"`   // values of stacks by function
+	Labels   functionLabels `json:"labels"`   // has an entry for each label of each function
 	// The blocks of the first functions, one after the other.
 	BlocksOf     int      `json:"blocksOf"` // functions
 	BlockCounts  []uint64 `json:"blockCounts"`
@@ -44,7 +42,6 @@ type functionsData struct {
 	EdgesOmitted int      `json:"edgesOmitted"`
 }
 
-// A hexColumn is written as strings in hexadecimal.
 type hexColumn []uint64
 
 // MarshalJSON implements [encoding/json.Marshaler].
@@ -70,7 +67,6 @@ type functionLabels struct {
 	Value    []int `json:"value"`    // numbers of names
 }
 
-// edgeRows are edges by caller.
 type edgeRows struct {
 	Function []int              `json:"function"` // ascending
 	Kind     []profile.EdgeKind `json:"kind"`
@@ -125,13 +121,11 @@ type columnWriter struct {
 	lines  bool // some function has one
 }
 
-// A rowLabel is a label of the function in a row.
 type rowLabel struct {
 	row int32
 	profile.Label
 }
 
-// newColumns makes the columns that the profile has data for.
 func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWriter {
 	w := &columnWriter{src: src, d: d, rows: c.rows, row: make([]int32, c.all+len(c.extra))}
 	for i := range w.row {
@@ -142,7 +136,8 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	}
 	n, has := len(c.rows), src.features
 	for _, s := range c.stacks {
-		if s.Self = make([]uint64, n); !c.partial {
+		s.Self = make([]uint64, n)
+		if !c.partial {
 			s.All = make([]uint64, n)
 		}
 		d.Stacks = append(d.Stacks, s)
@@ -164,7 +159,6 @@ func (c *collectedFunctions) newColumns(src *source, d *functionsData) *columnWr
 	return w
 }
 
-// columnIf returns a column of n rows, or nil if the profile does not have it.
 func columnIf[V any](there bool, n int) []V {
 	if !there {
 		return nil
@@ -172,14 +166,12 @@ func columnIf[V any](there bool, n int) []V {
 	return make([]V, n)
 }
 
-// setRow sets a row of a column, if the profile has the column.
 func setRow[V any](column []V, row int32, value V) {
 	if column != nil {
 		column[row] = value
 	}
 }
 
-// makeBlocks makes the columns of the blocks of the first functions.
 func (w *columnWriter) makeBlocks() {
 	n := 0
 	for i := range w.rows {
@@ -195,7 +187,6 @@ func (w *columnWriter) makeBlocks() {
 	w.d.BlockOffsets = columnIf[uint32](n > 0 && w.src.features.Offsets, n)
 }
 
-// addFunction fills in the row of the function with an index.
 func (w *columnWriter) addFunction(index int, f *profile.Function) {
 	row, d := w.row[index], w.d
 	if row < 0 {
@@ -239,7 +230,6 @@ func (w *columnWriter) addFunction(index int, f *profile.Function) {
 	}
 }
 
-// number numbers the names of the rows.
 func (w *columnWriter) number(names *nameTable) {
 	slices.SortStableFunc(w.labels, func(a, b rowLabel) int { return cmp.Compare(a.row, b.row) })
 	labels, d := w.labels, w.d
@@ -273,8 +263,6 @@ func (c *collectedFunctions) numberNames(t *nameTable) {
 	}
 }
 
-// addEdges adds the edges of the functions, the most frequent if there are too
-// many.
 func (c *collectedFunctions) addEdges(src *source, d *functionsData) {
 	for k := profile.EdgeKind(0); k <= profile.MemOpSize; k++ {
 		name := ""

@@ -14,7 +14,6 @@ const (
 	ran // an unknown number of times
 )
 
-// String returns the word that classes of the style sheet contain.
 func (h heat) String() string {
 	return [...]string{"never", "cold", "warm", "hot", "ran"}[h]
 }

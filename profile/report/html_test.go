@@ -25,10 +25,9 @@ var (
 	htmlReference = regexp.MustCompile(`&(?:amp|lt|gt|quot|nbsp|#[0-9]+|#x[0-9a-fA-F]+);`)
 )
 
-// readHTML reads the HTML that this package writes, which is stricter than what
-// browsers take: every element that may have contents is closed, in order,
-// attributes are in double quotes or without a value, and nothing else has a
-// "<" or a "&" that stands for itself.
+// readHTML reads the HTML that this package writes, which is stricter than what browsers take: every element that
+// may have contents is closed, in order, attributes are in double quotes or without a value, and nothing else has
+// a "<" or a "&" that stands for itself.
 func readHTML(t *testing.T, text string) []element {
 	t.Helper()
 	var elements []element
@@ -98,8 +97,7 @@ func readHTML(t *testing.T, text string) []element {
 	return elements
 }
 
-// checkReport checks a report for what all of them fulfil, and returns its
-// elements.
+// checkReport checks a report for what all of them fulfil, and returns its elements.
 func checkReport(t *testing.T, text []byte) []element {
 	t.Helper()
 	if !utf8.Valid(text) {

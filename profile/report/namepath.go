@@ -16,9 +16,8 @@ const (
 	noPackage = "(no package)"
 )
 
-// A namePath is the path of a function from the outside in: namespaces, crate
-// and modules, package and class, or folder and file. The last part is the
-// function's own name.
+// A namePath is the path of a function from the outside in: namespaces, crate and modules, package and class, or
+// folder and file. The last part is the function's own name.
 type namePath []string
 
 // group returns the group that decides the colour of a function: the outermost
@@ -46,8 +45,7 @@ func (p namePath) short(java bool) string {
 	return last
 }
 
-// pathOf returns the path of a function with the demangled name readable. The
-// path has at least two parts.
+// pathOf returns the path of a function with the demangled name readable. The path has at least two parts.
 func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	name := sym.Name
 	if java {
@@ -66,7 +64,6 @@ func pathOf(sym *profile.Symbol, readable string, java bool) namePath {
 	return append(filePath(sym.File), p...)
 }
 
-// filePath returns folder and file, the path of functions whose names have none.
 func filePath(file string) namePath {
 	if file == "" {
 		return namePath{noFile}
@@ -107,8 +104,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// objectivePath splits the methods of Objective-C, "-[Class selector:]", and
-// blocks in them, "__18-[Class selector:]_block_invoke"; nil for other names.
+// objectivePath splits "-[Class selector:]" and blocks in it, "__18-[Class selector:]_block_invoke"; nil for other names.
 func objectivePath(name string) namePath {
 	start := strings.TrimLeft(name, "_0123456789")
 	if !strings.HasPrefix(start, "-[") && !strings.HasPrefix(start, "+[") {
@@ -118,7 +114,8 @@ func objectivePath(name string) namePath {
 	if !ok || class == "" {
 		return nil
 	}
-	if selector, ok = strings.CutSuffix(selector, "]"); ok && start == name {
+	selector, ok = strings.CutSuffix(selector, "]")
+	if ok && start == name {
 		return namePath{class, start[:1] + selector}
 	}
 	return namePath{class, name}
@@ -134,9 +131,8 @@ var aboutWords = []string{
 	"construction vtable for ", "vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ", "reference temporary for ",
 }
 
-// splitName splits a demangled name of C++ or Rust at each "::" outside of
-// brackets. It drops return types. A name of another language is one part. splitName takes at most
-// 4*maxPath steps, which bounds the time for long names.
+// splitName splits a demangled name of C++ or Rust at each "::" outside of brackets. It drops return types. A name
+// of another language is one part. splitName takes at most 4*maxPath steps, which bounds the time for long names.
 func splitName(name string) namePath {
 	about := ""
 	for _, words := range aboutWords {
@@ -213,7 +209,6 @@ func implementation(p namePath) namePath {
 	return append(head, p[1:]...)
 }
 
-// splitPlain splits a type's path.
 func splitPlain(text string) namePath {
 	var p namePath
 	for len(p) < maxPath {
@@ -238,12 +233,9 @@ func outside(text, sep string) int {
 	return -1
 }
 
-// A nameSplitter splits a name into its parts.
 type nameSplitter struct {
-	text string
-	// isReturn: the part, and all before, belong to the type that the function
-	// returns.
-	isReturn bool
+	text     string
+	isReturn bool // the part, and all before, belong to the type that the function returns
 	params   bool // parameters came already: there is no return type any more
 }
 
@@ -277,20 +269,17 @@ func (s *nameSplitter) part() (part string, more bool) {
 	return text, false
 }
 
-// wordByte reports whether a byte belongs to an identifier, as every byte of a character beyond ASCII
-// does.
+// wordByte reports whether a byte belongs to an identifier, as every byte of a character beyond ASCII does.
 func wordByte(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// isOperator reports whether text, which begins a word, begins with the name of
-// an operator.
+// isOperator reports whether text, which begins a word, begins with the name of an operator.
 func isOperator(text string) bool {
 	return strings.HasPrefix(text, "operator") && (len(text) == len("operator") || !wordByte(text[len("operator")]))
 }
 
-// operatorSigns are the operators that contain brackets or spaces, longer ones
-// first.
+// operatorSigns are the operators that contain brackets or spaces, longer ones first.
 var operatorSigns = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"}
 
 // operatorSize returns the length of an operator's name at the beginning of
@@ -312,14 +301,12 @@ func operatorSize(text string) int {
 	return n
 }
 
-// brackets holds the open brackets. A closing bracket without an open one is
-// plain text.
+// brackets holds the open brackets. A closing bracket without an open one is plain text.
 type brackets struct {
 	open []byte
 	kind [128]int // how many are open of each
 }
 
-// depth returns how many brackets are open.
 func (b *brackets) depth() int { return len(b.open) }
 
 // step processes the word or sign that text begins with and returns its length.

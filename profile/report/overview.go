@@ -12,10 +12,8 @@ import (
 )
 
 const (
-	// topRows is the length of the lists of the hottest functions and stacks.
-	topRows = 20
-	// topFrames bounds the frames of a stack in such a list.
-	topFrames = 12
+	topRows   = 20 // the length of the lists of the hottest functions and stacks
+	topFrames = 12 // bounds the frames of a stack in such a list
 )
 
 // A fact is a line of the overview.
@@ -43,7 +41,6 @@ func overviewPage(src *source) (*page, error) {
 	}, nil)
 }
 
-// verdict says in a sentence how much of the program ran, and how much of that is hot.
 func (n *surveyed) verdict(src *source) string {
 	s := &src.summary
 	if s.Functions == 0 {
@@ -56,7 +53,6 @@ func (n *surveyed) verdict(src *source) string {
 	return text
 }
 
-// found returns what a check of the file found.
 func (s *source) found() []string {
 	var out []string
 	for _, finding := range s.findings {
@@ -65,7 +61,6 @@ func (s *source) found() []string {
 	return out
 }
 
-// identityFacts returns the identity of the profile.
 func identityFacts(src *source) []fact {
 	id := &src.id
 	var out []fact
@@ -107,30 +102,25 @@ type surveyed struct {
 	traces    uint64
 }
 
-// A heatClass sums up the functions of one heat.
 type heatClass struct {
 	Name      string
 	Functions uint64
-	// OfCounts is their share of the total.
-	OfCounts float64
-	total    float64
+	OfCounts  float64 // their share of the total
+	total     float64
 }
 
-// A setTotal describes a stack set.
 type setTotal struct {
 	Name, Description string
 	Stacks            uint64
 	Values            []namedValue
 }
 
-// A namedValue is a value of a stack set, combined over all stacks.
 type namedValue struct {
 	Name  string
 	Value uint64
 	Unit  profile.Unit
 }
 
-// A topTable lists the hottest functions or stacks.
 type topTable struct {
 	Value  string // what is counted
 	Unit   profile.Unit
@@ -142,8 +132,7 @@ type topTable struct {
 	What   string // name of the stack set; empty for functions
 }
 
-// A topRow is a function or stack. Share is of the total, and Cumulative the share of all
-// rows so far.
+// A topRow is a function or stack. Share is of the total, and Cumulative the share of all rows so far.
 type topRow struct {
 	Name, File        string
 	Frames            []string // of a stack, the callee first
@@ -159,13 +148,11 @@ type topList struct {
 	seen uint64
 }
 
-// admits reports whether a row with this count would be kept.
 func (l *topList) admits(count uint64) bool {
 	l.seen++
 	return count > 0 && (len(l.rows) < topRows || count > l.rows[len(l.rows)-1].Count)
 }
 
-// insertRow inserts an admitted row and drops the last if there are too many.
 func (l *topList) insertRow(r topRow, labels []profile.Label) {
 	for _, label := range labels {
 		r.Labels = append(r.Labels, clean(label.Value))
@@ -179,7 +166,6 @@ func (l *topList) insertRow(r topRow, labels []profile.Label) {
 	l.rows = slices.Insert(l.rows[:min(len(l.rows), topRows-1)], at, r)
 }
 
-// functionCount returns the count that functions are ranked by.
 func (s *source) functionCount(f *profile.Function) uint64 {
 	if s.summary.OfCalls {
 		return f.Calls
@@ -229,7 +215,6 @@ func survey(src *source) *surveyed {
 	return n
 }
 
-// addSet adds a stack set, the first with its greatest stacks.
 func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 	total := setTotal{Name: clean(set.Name), Description: clean(set.Description)}
 	for _, v := range set.Values {
@@ -263,7 +248,6 @@ func (n *surveyed) addSet(src *source, first bool, set profile.StackSet) {
 	}
 }
 
-// fillRows takes the rows and computes their shares of the sum.
 func (t *topTable) fillRows(top *topList, sum float64) {
 	counts := 0.0
 	for i := range top.rows {
@@ -278,7 +262,6 @@ func (t *topTable) fillRows(top *topList, sum float64) {
 	t.Rows, t.More = top.rows, top.seen-uint64(len(top.rows))
 }
 
-// frameName returns a function with its line or bytecode index, "main:12".
 func (s *source) frameName(f *profile.Frame) string {
 	name := s.symbolName(&f.Symbol)
 	switch {
@@ -292,7 +275,6 @@ func (s *source) frameName(f *profile.Frame) string {
 	return name
 }
 
-// totals returns the totals of the profile.
 func (n *surveyed) totals(src *source) []fact {
 	s := &src.summary
 	var out []fact
@@ -338,7 +320,6 @@ type heatChart struct {
 	Text    string
 }
 
-// A heatBar is a bar of the chart, divided by heat.
 type heatBar struct {
 	Name     string
 	Segments []segment
@@ -352,7 +333,6 @@ type segment struct {
 	LabelClass   string
 }
 
-// heatChart draws how many functions are how hot; nil if that is not known.
 func (n *surveyed) heatChart() *heatChart {
 	c := &heatChart{}
 	total := uint64(0)

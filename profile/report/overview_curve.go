@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// A cutoffChart shows for each share of the total the least of the counts that make it
-// up.
+// A cutoffChart shows for each share of the total the least of the counts that make it up.
 type cutoffChart struct {
 	Of     string // "blocks" or "functions"
 	Points []cutoffPoint
@@ -19,13 +18,10 @@ type cutoffChart struct {
 	Text   string
 }
 
-// A cutoffPoint is a cutoff of the summary: how many values make up a share of the total,
-// and the least of them.
+// A cutoffPoint is a cutoff of the summary: how many values make up a share of the total, and the least of them.
 type cutoffPoint struct {
-	Share string // of the total, "99.9 %"
-	// None: the share is less than 1, so it needs no values and has no point in the
-	// drawing.
-	None       bool
+	Share      string // of the total, "99.9 %"
+	None       bool   // the share is less than 1, so it needs no values and has no point in the drawing
 	Values     uint64
 	OfValues   float64
 	Min        uint64
@@ -38,13 +34,11 @@ type cutoffPoint struct {
 	Anchor     string
 }
 
-// A cutoffLine joins the points of two cutoffs that follow each other.
 type cutoffLine struct {
 	X1, X2 template.HTMLAttr
 	Y1, Y2 int
 }
 
-// A cutoffTick is a power of ten.
 type cutoffTick struct {
 	Y    int
 	Text string
@@ -83,8 +77,10 @@ func newCutoffChart(src *source) *cutoffChart {
 		level := math.Log10(float64(max(count, 1))) / decades
 		return curveBottom - int(math.Round(level*(curveBottom-curveTop)))
 	}
+	units := []string{"", " K", " M", " G", " T", " P", " E"}
 	for step := 0; step <= int(decades); step += 1 + int(decades)/5 {
-		c.Ticks = append(c.Ticks, cutoffTick{curveBottom - int(math.Round(float64(step)/decades*(curveBottom-curveTop))), powerText(step)})
+		power := [...]string{"1", "10", "100"}[step%3] + units[min(step/3, len(units)-1)]
+		c.Ticks = append(c.Ticks, cutoffTick{curveBottom - int(math.Round(float64(step)/decades*(curveBottom-curveTop))), power})
 	}
 	for i, k := range d.Cutoffs {
 		at := curveLeft + (curveRight-curveLeft)*float64(i)/float64(len(d.Cutoffs)-1)
@@ -120,13 +116,6 @@ func newCutoffChart(src *source) *cutoffChart {
 	return c
 }
 
-// powerText prints ten to the power of n.
-func powerText(n int) string {
-	units := []string{"", " K", " M", " G", " T", " P", " E"}
-	return [...]string{"1", "10", "100"}[n%3] + units[min(n/3, len(units)-1)]
-}
-
-// percentAttr is an attribute that is a share of a drawing's width.
 func percentAttr(name string, share float64) template.HTMLAttr {
 	return template.HTMLAttr(name + `="` + strconv.FormatFloat(math.Round(share*1e5)/1e3, 'f', -1, 64) + `%"`)
 }

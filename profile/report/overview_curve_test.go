@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Shares of a total that are less than one need no counts: they are neither in
-// the drawing nor have a least count.
+// Shares of a total that are less than one need no counts: they are neither in the drawing nor have a least count.
 func TestCurveOfLittle(t *testing.T) {
 	v := &madeView{features: profile.Features{Calls: true}}
 	for i, s := range symbolsOf("often", "seldom") {

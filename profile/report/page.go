@@ -23,12 +23,10 @@ type page struct {
 	Title string        // of the tab
 	Body  template.HTML // what a page without scripts shows
 	data  any           // for the script, marshalled to JSON; nil if there is none
-	// parts make more data, which the script asks for by number. They put no names into
-	// the table of names.
+	// parts make more data, which the script asks for by number. They put no names into the table of names.
 	parts []func() any
 }
 
-// newPage makes a page. Its template shows text, its script data.
 func newPage(id, title string, text, data any) (*page, error) {
 	body, err := execute(id, text)
 	if err != nil {
@@ -37,7 +35,6 @@ func newPage(id, title string, text, data any) (*page, error) {
 	return &page{ID: id, Title: title, Body: body, data: data}, nil
 }
 
-// HasScript reports whether a script takes over the page.
 func (p *page) HasScript() bool { return pageAssets(p.ID, ".js") != nil }
 
 // maxStaticRows bounds the lists of a page without scripts.
@@ -54,18 +51,15 @@ type source struct {
 	change   *CoverageChange    // may be nil
 	findings []string
 	checked  bool
-	// names holds the names that the data of pages refers to.
-	names *nameTable
-	// summary has all shares of profile.DefaultCutoffs.
-	summary profile.Summary
-	heat    heatScale
+	names    *nameTable      // holds the names that the data of pages refers to
+	summary  profile.Summary // has all shares of profile.DefaultCutoffs
+	heat     heatScale
 
 	edges    func() *edgeTable
 	readable *readableNames
 }
 
-// newSource reads the parts of a profile that all pages need. index is the number of the profile, from
-// 0.
+// newSource reads the parts of a profile that all pages need. index is the number of the profile, from 0.
 func newSource(index int, s Source, opt Options) *source {
 	src := &source{
 		view: s.View, label: s.Label, opt: opt, coverage: s.Coverage, change: s.Change, findings: s.Findings, checked: s.Checked,
@@ -98,7 +92,6 @@ func (s *source) with(names *nameTable) *source {
 	return &own
 }
 
-// cleanIdentity cleans the texts of an identity.
 func cleanIdentity(id *profile.Identity) {
 	for _, text := range []*string{&id.File, &id.Family, &id.Format, &id.Version, &id.Producer, &id.ReadableBy} {
 		*text = clean(*text)
@@ -111,7 +104,6 @@ func cleanIdentity(id *profile.Identity) {
 	}
 }
 
-// uniqueLabels numbers the labels that several profiles share.
 func uniqueLabels(all []*source) {
 	number := make(map[string]int)
 	for _, s := range all {
@@ -144,8 +136,7 @@ func (s *source) functionName(index int, sym *profile.Symbol) string {
 //go:embed assets
 var assets embed.FS
 
-// asset returns an embedded file, also of package pagestyle; nil if there is none of this
-// name.
+// asset returns an embedded file, also of package pagestyle; nil if there is none of this name.
 func asset(name string) []byte {
 	data, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -174,8 +165,7 @@ func pageAssets(id, suffix string) []string {
 	return names
 }
 
-// execute runs assets/NAME.tmpl. Templates can use the functions of html/template and
-// templateFuncs.
+// execute runs assets/NAME.tmpl. Templates can use the functions of html/template and templateFuncs.
 func execute(name string, data any) (template.HTML, error) {
 	t, err := template.New(name).Funcs(templateFuncs).Parse(string(asset(name + ".tmpl")))
 	if err != nil {

@@ -2,8 +2,7 @@ package report
 
 import "html/template"
 
-// A plot is a chart with two axes. The size of its texts does not depend on the width of
-// the page; see plotSize.
+// A plot is a chart with two axes. The size of its texts does not depend on the width of the page; see plotSize.
 type plot struct {
 	Key    string // its name in the page's script
 	Title  string
@@ -18,22 +17,18 @@ type plot struct {
 
 // A series is the marks of one kind in a plot, with their name in the legend.
 type series struct {
-	Name  string
-	Shape string // "dots", "blobs" (translucent dots), "line" or "area"
-	Color string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
-	Path  string
-	// Width of the pen, in pixels; 0 for the width in the style sheet.
-	Width float64
-	// Unnamed series are not in the legend.
-	Unnamed bool
+	Name    string
+	Shape   string // "dots", "blobs" (translucent dots), "line" or "area"
+	Color   string // suffix of the classes "stroke-" and "fill-": "c0", "hot"
+	Path    string
+	Width   float64 // of the pen, in pixels; 0 for the width in the style sheet
+	Unnamed bool    // not in the legend
 }
 
-// A plotLine is a threshold.
 type plotLine struct {
-	At   float64 // percent of the axis
-	Text string
-	// Upright lines stand on the x axis.
-	Upright bool
+	At      float64 // percent of the axis
+	Text    string
+	Upright bool // lines stand on the x axis
 }
 
 // FromTop returns the position from above, as SVG counts.
@@ -42,7 +37,6 @@ func (t tick) FromTop() float64 { return tenths(100 - t.At) }
 // FromTop returns the position from above, as SVG counts.
 func (l plotLine) FromTop() float64 { return tenths(100 - l.At) }
 
-// Legend reports whether a legend is needed.
 func (p *plot) Legend() bool {
 	named := 0
 	for _, s := range p.Series {
@@ -53,7 +47,6 @@ func (p *plot) Legend() bool {
 	return named > 1
 }
 
-// html draws the plot.
 func (p *plot) html() (template.HTML, error) {
 	if p.Label == "" {
 		p.Label = p.Title
@@ -68,13 +61,11 @@ type plotData struct {
 	X     []float64 `json:"x"`
 	Y     []float64 `json:"y"`
 	Thing []int32   `json:"thing"`
-	Part  []int32   `json:"part"` // the series, or what the page says
-	// Value is the value of a point if the thing does not have it.
-	Value []float64 `json:"value,omitempty"`
+	Part  []int32   `json:"part"`            // the series, or what the page says
+	Value []float64 `json:"value,omitempty"` // the value of a point if the thing does not have it
 }
 
-// newPlotData returns a plotData without points. Its columns are empty, not null, in
-// JSON.
+// newPlotData returns a plotData without points. Its columns are empty, not null, in JSON.
 func newPlotData(key string) *plotData {
 	return &plotData{Key: key, X: []float64{}, Y: []float64{}, Thing: []int32{}, Part: []int32{}}
 }

@@ -46,7 +46,6 @@ func (r *readableNames) symbol(s *profile.Symbol) string {
 	return readable
 }
 
-// readEdges finds the names of the functions that are callers or targets of edges.
 func (r *readableNames) readEdges() []string {
 	table := &r.src.edges().symbols
 	names := make([]string, len(table.Keys)) // types and functions of other programs have none
@@ -92,7 +91,6 @@ func (r *readableNames) readFunctions() []string {
 	return slices.Concat(done...)
 }
 
-// demangle replaces names by demangled names, which share one piece of memory.
 func demangle(names []string) {
 	var text strings.Builder
 	size := 0

@@ -11,12 +11,9 @@ import (
 
 // A Source is a profile to show.
 type Source struct {
-	View profile.View
-	// Label names the profile on the page; empty for the name of its file without
-	// folders.
-	Label string
-	// Findings are what a check of the file found, a sentence each, if it was Checked.
-	Findings []string
+	View     profile.View
+	Label    string   // names the profile on the page; empty for the name of its file without folders
+	Findings []string // what a check of the file found, a sentence each, if it was Checked
 	Checked  bool
 	// Coverage is what the page of coverage shows; nil for the coverage of the view. A source without
 	// a view has only the page of coverage.
@@ -27,10 +24,8 @@ type Source struct {
 
 // Options adjust Write. The zero value is right for most uses.
 type Options struct {
-	// Title of the page; empty for one made of the labels.
-	Title string
-	// Mangled shows names as they are in the profile.
-	Mangled bool
+	Title   string // of the page; empty for one made of the labels
+	Mangled bool   // shows names as they are in the profile
 	// SourceDirs are the folders of the program's source files. The report shows the
 	// files with counts beside their lines.
 	SourceDirs []string
@@ -60,10 +55,8 @@ var pageFuncs = []struct {
 	{coverageID, false, coveragePage},
 }
 
-// coverageID names the page of coverage.
 const coverageID = "coverage"
 
-// comparisonID names the page that compares two profiles.
 const comparisonID = "comparison"
 
 // A set is the pages of one profile, or the comparison of two. The report shows one set at a time.
@@ -74,8 +67,6 @@ type set struct {
 	pages        []pageMaker
 }
 
-// A pageMaker makes one page of a set. It puts the names in the page's data into
-// the given table.
 type pageMaker struct {
 	id   string
 	late bool
@@ -101,7 +92,6 @@ func Write(w io.Writer, sources []Source, opt Options) error {
 	return d.write(w)
 }
 
-// newSets returns the sets of a report, one at least.
 func newSets(sources []Source, opt Options) ([]*set, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("no profile to report on")
@@ -134,7 +124,6 @@ func newSets(sources []Source, opt Options) ([]*set, error) {
 	return sets, nil
 }
 
-// addPage adds a page, and names it in errors.
 func (s *set) addPage(id string, late bool, make func(*nameTable) (*page, error)) {
 	s.pages = append(s.pages, pageMaker{id, late, func(names *nameTable) (*page, error) {
 		p, err := make(names)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -200,15 +199,6 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-func TestProgressEnds(t *testing.T) {
-	stop := errors.New("stop")
-	var w bytes.Buffer
-	err := Write(&w, []Source{{View: &madeView{}}}, Options{Progress: func(label, page string) error { return stop }})
-	if !errors.Is(err, stop) || w.Len() > 0 {
-		t.Errorf("%v, %d bytes", err, w.Len())
-	}
-}
-
 // The file does not depend on how many pages are made at a time.
 func TestPagesAtATime(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -228,8 +218,7 @@ func TestPagesAtATime(t *testing.T) {
 	}
 }
 
-// largeView has n functions with names of C++, 12 blocks each, and an edge
-// each.
+// largeView has n functions with names of C++, 12 blocks each, and an edge each.
 func largeView(n int) *madeView {
 	random := rand.New(rand.NewPCG(3, 4))
 	words := []string{"parser", "Index", "Cache", "request", "Handler", "visit", "Emitter", "table", "lookup", "insert", "Stream", "decode", "Node", "walk", "flush"}

@@ -13,18 +13,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Handler serves the report of one or more profiles. At / it serves a page that
-// requests its parts when the user looks at them, so that it appears quickly
-// even for large profiles. At /report.html it serves the file that [Write]
-// makes.
+// Handler serves the report of one or more profiles. At / it serves a page that requests its parts when the user
+// looks at them, so that it appears quickly even for large profiles. At /report.html it serves the file that
+// [Write] makes.
 //
 // Each part is made once, at the first request, and kept. Parts requested at
 // the same time are made in parallel, as far as there are CPUs.
 //
-// The handler is meant only for a port of this machine. It answers only
-// requests whose Host is localhost or a loopback address, so that a foreign web
-// page cannot reach it under a host name of its own. No path of a URL names a
-// file.
+// The handler is meant only for a port of this machine. It answers only requests whose Host is localhost or a
+// loopback address, so that a foreign web page cannot reach it under a host name of its own. No path of a URL
+// names a file.
 func Handler(sources []Source, opt Options) (http.Handler, error) {
 	opt.Progress = nil // nobody waits for all pages
 	sets, err := newSets(sources, opt)
@@ -111,8 +109,7 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// isLocal reports whether the Host of a request can only mean this machine. The
-// port may differ because it may be forwarded from another one.
+// isLocal reports whether a Host can only mean this machine. The port may differ: it may be forwarded from another one.
 func isLocal(host string) bool {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -137,10 +134,8 @@ type answer struct {
 	size   int    // unpacked
 }
 
-// newAnswer compresses the text of an answer.
 func newAnswer(kind, policy string, text []byte) (*answer, error) {
-	// It stays on this machine: fast compression matters more than a small
-	// size.
+	// It stays on this machine: fast compression matters more than a small size.
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	if err == nil {
@@ -187,7 +182,6 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptsGzip reports whether an Accept-Encoding allows gzip.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(part, ";")

@@ -8,15 +8,12 @@ import (
 	"sync"
 )
 
-// A servedSet is a set whose pages are made when a browser requests them.
 type servedSet struct {
 	*set
-	// parts makes the page with an id at the first call. It returns nil if the
-	// profile has no data for the page.
+	// parts makes the page with an id at the first call. It returns nil if the profile has no data for the page.
 	parts map[string]func() (*servedParts, error)
 }
 
-// servedParts are the answers about one page.
 type servedParts struct {
 	tab  *answer // what its tab needs, to show that it is there
 	page *answer
@@ -41,8 +38,7 @@ const (
 	jsonType = "application/json"
 )
 
-// newServedSets returns sets that make as many pages at a time as there are
-// CPUs.
+// newServedSets returns sets that make as many pages at a time as there are CPUs.
 func newServedSets(sets []*set) (served []servedSet) {
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, s := range sets {
@@ -59,8 +55,6 @@ func newServedSets(sets []*set) (served []servedSet) {
 	return served
 }
 
-// newServedParts makes a page with a table of names of its own; nil if the profile has no
-// data for it.
 func newServedParts(m pageMaker) (*servedParts, error) {
 	names := newNameTable()
 	p, err := m.make(names)
@@ -86,7 +80,6 @@ func jsonAnswer(v any) (*answer, error) {
 	return newAnswer(jsonType, "", text)
 }
 
-// newShell makes the page at /: the frame of a report without its content.
 func newShell(sets []*set, opt Options) (*answer, error) {
 	d := &document{Title: clean(opt.Title), Served: true}
 	for _, s := range sets {
@@ -106,7 +99,6 @@ func newShell(sets []*set, opt Options) (*answer, error) {
 	return newAnswer(htmlType, d.Policy, b.Bytes())
 }
 
-// wholeReport makes the file that [Write] writes.
 func wholeReport(sources []Source, opt Options) (*answer, error) {
 	var b bytes.Buffer
 	if err := Write(&b, sources, opt); err != nil {

@@ -252,8 +252,7 @@ func TestServedPaths(t *testing.T) {
 	}
 }
 
-// TestServedHeaders: nothing is cached, guessed or framed, and every answer
-// has a policy.
+// TestServedHeaders: nothing is cached, guessed or framed, and every answer has a policy.
 func TestServedHeaders(t *testing.T) {
 	h := newHandler(t, "iprof/app.iprof")
 	for _, path := range []string{"/", "/page/0/overview", "/tab/0/overview", "/report.html", "/nowhere", "/favicon.ico"} {

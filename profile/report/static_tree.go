@@ -18,7 +18,13 @@ type staticTree struct {
 	More       uint64 // nodes that are lighter
 }
 
-// A treeRow is a node; Indent has a space for each level, of at most 40.
+// A treeValue is one of the values of a tree.
+type treeValue struct {
+	*treeData
+	values         []flameValue
+	value, classes int
+}
+
 type treeRow struct {
 	Indent, Name         string
 	Weight, Share, Extra string
@@ -26,18 +32,18 @@ type treeRow struct {
 
 // newStaticTree makes the table of a value of a tree. name and extra return the texts of a
 // node; self is the share of the node itself.
-func newStaticTree(d *treeData, values []flameValue, value, classes int, name func(node int32) string, extra func(node int32, self float64) string) *staticTree {
-	total, self, _ := d.weights(value, classes)
+func newStaticTree(w treeValue, name func(node int32) string, extra func(node int32, self float64) string) *staticTree {
+	total, self, _ := w.weights(w.value, w.classes)
 	text := func(x float64) string {
 		if x >= 1<<63 {
 			return fmt.Sprintf("%.3g", x)
 		}
-		return valueText(uint64(x), values[value].Unit)
+		return valueText(uint64(x), w.values[w.value].Unit)
 	}
-	t := &staticTree{Value: values[value].Name, All: text(total[0])}
-	for v := range values {
-		if v != value {
-			t.Others = append(t.Others, values[v].Name)
+	t := &staticTree{Value: w.values[w.value].Name, All: text(total[0])}
+	for v := range w.values {
+		if v != w.value {
+			t.Others = append(t.Others, w.values[v].Name)
 		}
 	}
 	var order []int32
@@ -54,7 +60,7 @@ func newStaticTree(d *treeData, values []flameValue, value, classes int, name fu
 		shown[node] = true
 	}
 	t.More = uint64(max(0, len(order)-maxStaticRows))
-	kids := d.children()
+	kids := w.children()
 	var add func(node int32)
 	add = func(node int32) {
 		slices.SortStableFunc(kids[node], heaviestFirst)
@@ -62,7 +68,7 @@ func newStaticTree(d *treeData, values []flameValue, value, classes int, name fu
 			if !shown[k] {
 				continue
 			}
-			indent := strings.Repeat("\u2003", min(int(d.Depth[k])-1, 40))
+			indent := strings.Repeat("\u2003", min(int(w.Depth[k])-1, 40))
 			t.Rows = append(t.Rows, treeRow{indent, name(k), text(total[k]), percentText(total[k] / total[0]), extra(k, self[k]/total[0])})
 			add(k)
 		}
@@ -71,11 +77,10 @@ func newStaticTree(d *treeData, values []flameValue, value, classes int, name fu
 	return t
 }
 
-// staticFlame is the call tree of the first set by its first value.
 func staticFlame(src *source, sets []*flameSet) (template.HTML, error) {
 	set := sets[0]
 	value := slices.IndexFunc(set.All, func(all uint64) bool { return all > 0 })
-	t := newStaticTree(set.Down, set.Values, value, len(set.Classes),
+	t := newStaticTree(treeValue{set.Down, set.Values, value, len(set.Classes)},
 		func(node int32) string { return src.names.Keys[set.Functions.Name[set.Down.Label[node]]] },
 		func(_ int32, self float64) string { return percentText(self) })
 	t.Extra = "Itself"
@@ -85,14 +90,13 @@ func staticFlame(src *source, sets []*flameSet) (template.HTML, error) {
 	return execute("static-tree", t)
 }
 
-// staticTreemap is the tree of names by the value to begin with.
 func staticTreemap(src *source, d *treemapData) (template.HTML, error) {
 	var byClass [][]float64
 	for c := range d.Classes {
 		total, _, _ := d.Tree.weights(d.First*len(d.Classes)+c, 1)
 		byClass = append(byClass, total)
 	}
-	t := newStaticTree(d.Tree, d.Values, d.First, len(d.Classes),
+	t := newStaticTree(treeValue{d.Tree, d.Values, d.First, len(d.Classes)},
 		func(node int32) string { return src.names.Keys[d.Labels.Name[d.Tree.Label[node]]] },
 		func(node int32, _ float64) string {
 			main := 0

@@ -9,18 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A timeline is the order in which the functions of a program were called for
-// the first time.
+// A timeline is the order in which the functions of a program were called for the first time.
 type timeline struct {
 	functions []starter // the earliest first, by mean rank
 	runs      []run     // in the order of the profile
-	// addresses is true if the addresses of functions are known.
-	addresses bool
-	listed    int // functions of the profile, those that no run called included
-	unlisted  int // functions that runs called and the profile has no record of
+	addresses bool      // true if the addresses of functions are known
+	listed    int       // functions of the profile, those that no run called included
+	unlisted  int       // functions that runs called and the profile has no record of
 }
 
-// A starter is a function that some run called.
 type starter struct {
 	symbol  profile.Symbol
 	runs    int // that called it
@@ -32,22 +29,18 @@ type starter struct {
 	size    uint64
 }
 
-// spread is the greatest difference between the ranks in the runs.
 func (s *starter) spread() int { return s.max - s.min }
 
-// A run is an order of first calls.
 type run struct {
 	weight uint64
 	mean   bool    // computed from several runs
 	calls  []int32 // functions, by index, the first to be called first
-	// agreement is the rank correlation (Spearman's rho) with the mean order:
-	// 1 if the functions came in the same order, -1 if in the opposite one;
-	// NaN if there are fewer than two.
+	// agreement is the rank correlation (Spearman's rho) with the mean order: 1 if the functions came in the same
+	// order, -1 if in the opposite one; NaN if there are fewer than two.
 	agreement float64
 }
 
-// newTimeline collects the first calls of a profile. It returns nil if there
-// are none.
+// newTimeline collects the first calls of a profile. It returns nil if there are none.
 func newTimeline(v profile.View) *timeline {
 	if !v.Features().Traces {
 		return nil
@@ -93,7 +86,6 @@ func newTimeline(v profile.View) *timeline {
 	return t
 }
 
-// findRecords finds the records of the functions in the profile.
 func (t *timeline) findRecords(v profile.View, at *numbering.Table[profile.Symbol]) {
 	for f := range profile.ReusedFunctions(v) {
 		if i := at.Find(f.Symbol); i >= 0 && t.functions[i].index < 0 {
@@ -166,7 +158,6 @@ func (t *timeline) medianSpread() (spread int, ok bool) {
 	return all[(len(all)-1)/2], true
 }
 
-// inAll is the number of functions that all runs called.
 func (t *timeline) inAll() (n int) {
 	for i := range t.functions {
 		if t.functions[i].runs == len(t.runs) {
@@ -176,7 +167,6 @@ func (t *timeline) inAll() (n int) {
 	return n
 }
 
-// longest is the greatest number of functions that a run called.
 func (t *timeline) longest() (n int) {
 	for _, r := range t.runs {
 		n = max(n, len(r.calls))

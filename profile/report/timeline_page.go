@@ -12,17 +12,12 @@ import (
 )
 
 const (
-	// maxPlotPoints limits the dots of one plot.
-	maxPlotPoints = 4000
-	// maxRuns is the number of runs that have different colours.
-	maxRuns = 10
-	// maxStarters limits the table of functions.
-	maxStarters = 100_000
-	// staticStarters is the number of functions that are listed without scripts.
-	staticStarters = 100
+	maxPlotPoints  = 4000    // limits the dots of one plot
+	maxRuns        = 10      // the number of runs that have different colours
+	maxStarters    = 100_000 // limits the table of functions
+	staticStarters = 100     // the number of functions that are listed without scripts
 )
 
-// timelineText is the data of the page's template.
 type timelineText struct {
 	Plots, Curves       []template.HTML
 	Runs                []runRow
@@ -40,14 +35,12 @@ type timelineText struct {
 	NoBalanced, Several bool
 }
 
-// A runRow is a run that is drawn.
 type runRow struct {
 	Name, Color    string
 	Weight, Called uint64
 	Agreement      string
 }
 
-// A starterRow is a function, with its ranks in the runs.
 type starterRow struct {
 	Rank                 uint64
 	Mean                 string
@@ -55,7 +48,6 @@ type starterRow struct {
 	Min, Max, Runs, Size uint64
 }
 
-// An orderRow says how an order of the functions touches pages.
 type orderRow struct {
 	Name, About string
 	Color       string
@@ -71,8 +63,7 @@ type orderCell struct {
 	Change             string
 }
 
-// timelineData is the script's data. Columns are by function, the earliest
-// first.
+// timelineData is the script's data. Columns are by function, the earliest first.
 type timelineData struct {
 	Runs    []string    `json:"runs"`
 	All     int         `json:"all"` // runs, those that are not drawn included
@@ -134,7 +125,6 @@ func timelinePage(src *source) (*page, error) {
 	return newPage("timeline", "First calls", text, data)
 }
 
-// drawnRuns returns the indexes of the runs to draw, which have the greatest weights.
 func (t *timeline) drawnRuns() []int {
 	all := make([]int, len(t.runs))
 	for i := range all {
@@ -147,7 +137,6 @@ func (t *timeline) drawnRuns() []int {
 	return all
 }
 
-// runName names a run by its number in the profile, from 1.
 func (t *timeline) runName(i int) string {
 	if t.runs[i].mean {
 		return "mean of the runs"
@@ -155,10 +144,8 @@ func (t *timeline) runName(i int) string {
 	return fmt.Sprintf("run %d", i+1)
 }
 
-// runColor returns the colour of the i-th run or order that is drawn.
 func runColor(i int) string { return fmt.Sprintf("c%d", i%maxRuns) }
 
-// data lays out the functions in columns.
 func (t *timeline) data(src *source) *timelineData {
 	first := t.firstAddress()
 	d := &timelineData{All: len(t.runs), Several: len(t.runs) > 1, Curves: []*plotData{}, Orders: []string{}}
@@ -175,7 +162,6 @@ func (t *timeline) data(src *source) *timelineData {
 	return d
 }
 
-// list lists the first functions for the page without scripts.
 func (t *timeline) list(src *source, text *timelineText) {
 	for i := range t.functions[:min(len(t.functions), staticStarters)] {
 		f := &t.functions[i]
@@ -188,8 +174,7 @@ func (t *timeline) list(src *source, text *timelineText) {
 	text.Left = uint64(max(0, len(t.functions)-maxStarters))
 }
 
-// plots returns a function for each plot that the profile has data for. It
-// draws the given runs.
+// plots returns a function for each plot that the profile has data for. It draws the given runs.
 func (t *timeline) plots() []func(drawn []int) (p *plot, points *plotData, thinned bool) {
 	var list []func([]int) (*plot, *plotData, bool)
 	if t.addresses {
@@ -223,7 +208,6 @@ func (t *timeline) plotAddresses(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// firstAddress is the lowest address of the called functions.
 func (t *timeline) firstAddress() int64 {
 	low := int64(math.MaxInt64)
 	for i := range t.functions {
@@ -276,8 +260,7 @@ func (t *timeline) plotRanks(drawn []int) (*plot, *plotData, bool) {
 	return p, points, thinned
 }
 
-// scatter adds the first calls of the runs to a plot. at returns the height of
-// a function, if it has one.
+// scatter adds the first calls of the runs to a plot. at returns the height of a function, if it has one.
 func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, bool)) (*plotData, bool) {
 	x := linearAxis(1, float64(t.longest()))
 	p.X = x.ticks(6, wholeText)
@@ -308,7 +291,6 @@ func (t *timeline) scatter(p *plot, drawn []int, at func(*starter) (float64, boo
 	return points, thinned
 }
 
-// dotWidth returns the size of dots in pixels for their number.
 func dotWidth(n int) float64 {
 	switch {
 	case n <= 200:
@@ -319,14 +301,11 @@ func dotWidth(n int) float64 {
 	return 3
 }
 
-// wholeText labels whole numbers.
 func wholeText(v float64) string { return countText(uint64(math.Round(v))) }
 
-// orderUntil are the shares of first calls, in percent, in the table of orders.
-// Each is one of curveShares.
+// orderUntil are the shares of first calls, in percent, in the table of orders. Each is one of curveShares.
 var orderUntil = []float64{25, 50, 75, 100}
 
-// addCurves draws and lists the page faults of orders.
 func (t *timeline) addCurves(src *source, text *timelineText, data *timelineData) error {
 	orders := pageOrders(src.view, t)
 	if orders == nil {
@@ -361,14 +340,14 @@ func newOrderCell(s, base *order.Score) orderCell {
 		c.Until = append(c.Until, tenthsText(s.Until[int(u*curveSteps/100)-1]))
 	}
 	if base.Area > 0 && s != base {
-		if c.Change = "0 %"; s.Area != base.Area {
+		c.Change = "0 %"
+		if s.Area != base.Area {
 			c.Change = fmt.Sprintf("%+.1f %%", 100*(s.Area/base.Area-1))
 		}
 	}
 	return c
 }
 
-// pageText names a size of pages.
 func pageText(size uint64) string { return fmt.Sprintf("%d KiB", size>>10) }
 
 // drawCurves draws the page faults of orders for one page size: over the first

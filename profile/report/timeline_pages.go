@@ -8,10 +8,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// pageSizes are the page sizes for which page faults are counted, in bytes.
 var pageSizes = []uint64{4 << 10, 16 << 10}
 
-// curveSteps is the number of points of a curve of page faults.
 const curveSteps = 256
 
 // A pageOrder describes how one order of the functions touches pages.
@@ -21,14 +19,12 @@ type pageOrder struct {
 	scores []order.Score
 }
 
-// maxBalancedCalls is the number of first calls in all runs up to which
-// balanced partitioning makes an order. For more it would take longer than the
-// rest of the report.
+// maxBalancedCalls is the number of first calls in all runs up to which balanced partitioning makes an order. For
+// more it would take longer than the rest of the report.
 const maxBalancedCalls = 100_000
 
-// pageOrders compares the program's order with others. It returns nil if the
-// addresses of functions are unknown. The curves of the scores have one value
-// for each of curveShares.
+// pageOrders compares the program's order with others. It returns nil if the addresses of functions are unknown.
+// The curves of the scores have one value for each of curveShares.
 func pageOrders(v profile.View, t *timeline) []pageOrder {
 	if !t.addresses {
 		return nil
@@ -93,8 +89,7 @@ type program struct {
 	names map[profile.Symbol]string
 }
 
-// newProgram returns the code of the program. Only differences of addresses
-// matter, so the lowest becomes 0.
+// newProgram returns the code of the program. Only differences of addresses matter, so the lowest becomes 0.
 func newProgram(v profile.View) *program {
 	p := &program{names: make(map[profile.Symbol]string)}
 	var functions []order.Function
@@ -117,11 +112,9 @@ func newProgram(v profile.View) *program {
 	return p
 }
 
-// name returns the function's name in the image, "" if the profile does not
-// have the function.
+// name returns the function's name in the image, "" if the profile does not have the function.
 func (p *program) name(s *profile.Symbol) string { return p.names[*s] }
 
-// firstCallOrder returns the functions by mean rank.
 func (t *timeline) firstCallOrder(p *program) (names []string) {
 	for i := range t.functions {
 		if name := p.name(&t.functions[i].symbol); name != "" {
@@ -131,7 +124,6 @@ func (t *timeline) firstCallOrder(p *program) (names []string) {
 	return names
 }
 
-// callCount returns the number of first calls in all runs.
 func (t *timeline) callCount() (n int) {
 	for _, r := range t.runs {
 		n += len(r.calls)

@@ -142,8 +142,7 @@ func TestPageCurves(t *testing.T) {
 	}
 }
 
-// oddShare is which share of the functions is not at even addresses, counted
-// from the first.
+// oddShare is which share of the functions is not at even addresses, counted from the first.
 func oddShare(v *madeView) float64 {
 	odd := 0
 	for _, f := range v.functions {
@@ -192,25 +191,13 @@ func TestTimelinePoints(t *testing.T) {
 }
 
 func TestTimelineFixtures(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		want []string
-	}{
-		{"irpgo/llvm22/temporal-merged.profdata", []string{"15 functions of 17 were called in 3 runs, 11 of them in all", "How far the runs agree", "profuse order eval", ">load_config<"}},
-		{"irpgo/clang22/temporal-run1.profraw", []string{"functions of 17 were called.", "not their order in the program", "profuse order eval"}},
-		{"irpgo/text/llvm22-temporal.proftext", []string{"profuse order eval"}},
-		{"mip/all.mip", []string{"5 functions of 8 were called.", "means over the runs", "4 KiB pages", "16 KiB pages", "as linked", "first calls", ">main<", "143 B"}},
-	} {
-		p, err := timelinePage(fixture(t, c.name))
-		if err != nil || p == nil {
-			t.Errorf("%s: page %v, %v", c.name, p, err)
-			continue
-		}
-		wantOnPage(t, c.name, p, c.want)
-	}
-	for _, name := range []string{"irpgo/llvm22/merged.profdata", "mip/function.mip", "iprof/app.iprof"} {
-		if p, err := timelinePage(fixture(t, name)); p != nil || err != nil {
-			t.Errorf("%s: page %v, %v", name, p, err)
-		}
-	}
+	checkPages(t, timelinePage, map[string][]string{
+		"irpgo/llvm22/temporal-merged.profdata": {"15 functions of 17 were called in 3 runs, 11 of them in all", "How far the runs agree", "profuse order eval", ">load_config<"},
+		"irpgo/clang22/temporal-run1.profraw":   {"functions of 17 were called.", "not their order in the program", "profuse order eval"},
+		"irpgo/text/llvm22-temporal.proftext":   {"profuse order eval"},
+		"mip/all.mip":                           {"5 functions of 8 were called.", "means over the runs", "4 KiB pages", "16 KiB pages", "as linked", "first calls", ">main<", "143 B"},
+		"irpgo/llvm22/merged.profdata":          nil,
+		"mip/function.mip":                      nil,
+		"iprof/app.iprof":                       nil,
+	})
 }

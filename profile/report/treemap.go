@@ -8,11 +8,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxTreemapNodes limits the boxes of a treemap.
 const maxTreemapNodes = 40_000
 
-// treemapData is the tree of functions by namespace, package or file. Classes
-// are their temperatures.
+// treemapData is the tree of functions by namespace, package or file. Classes are their temperatures.
 type treemapData struct {
 	Values    []flameValue  `json:"values"`
 	Classes   []string      `json:"classes"`
@@ -32,7 +30,6 @@ type treemapLabels struct {
 	Colour []int `json:"colour"`
 }
 
-// A measure is a number that areas can represent.
 type measure struct {
 	flameValue
 	of func(*profile.Function) uint64
@@ -57,8 +54,7 @@ func measures(features profile.Features) (out []measure) {
 	return out
 }
 
-// treemapPage shows where in the program the counts are. It returns nil if the
-// profile names no functions.
+// treemapPage shows where in the program the counts are. It returns nil if the profile names no functions.
 func treemapPage(src *source) (*page, error) {
 	m := newTreemap(src)
 	if m.weights.whole(len(m.data.Values)-1) == 0 && len(m.weights.entryClass) == 0 {
@@ -75,7 +71,6 @@ func treemapPage(src *source) (*page, error) {
 	}{data.Counts, tree}, data)
 }
 
-// A treemap builds the tree of names.
 type treemap struct {
 	src     *source
 	data    *treemapData
@@ -89,8 +84,7 @@ type treemap struct {
 // A treemapLabel is a part of names, and the whole name if it is a function's.
 type treemapLabel struct{ part, full string }
 
-// newTreemap adds up the functions of the view, and the stacks where areas can represent
-// their weight.
+// newTreemap adds up the functions of the view, and the stacks where areas can represent their weight.
 func newTreemap(src *source) *treemap {
 	m := &treemap{src: src, heats: make(map[profile.Symbol]heat)}
 	m.data = &treemapData{Separator: "::", Classes: []string{never.String(), cold.String(), warm.String(), hot.String(), ran.String()}}
@@ -152,7 +146,6 @@ func (m *treemap) stackValues() (set profile.StackSet, values []int) {
 	return set, nil
 }
 
-// stacks adds the weights of stacks to the functions on top of them.
 func (m *treemap) stacks(set profile.StackSet, values []int) {
 	amounts := make([]uint64, len(m.data.Values))
 	for s := range set.ReusedStacks {
@@ -176,7 +169,6 @@ func (m *treemap) stacks(set profile.StackSet, values []int) {
 	}
 }
 
-// heatOfWord returns the temperature that a label names.
 func heatOfWord(word string) heat {
 	switch word {
 	case "hot":
@@ -204,7 +196,6 @@ func (m *treemap) leaf(path namePath, full string) int32 {
 	return m.weights.child(node, m.labels.Of(treemapLabel{path[len(path)-1], full}))
 }
 
-// pathOf returns the path of a function with the demangled name readable.
 func (s *source) pathOf(symbol *profile.Symbol, readable string) namePath {
 	return pathOf(symbol, readable, s.java())
 }

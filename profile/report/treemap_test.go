@@ -98,8 +98,7 @@ func manyFunctions(n int) *madeView {
 	return v
 }
 
-// TestTreemapOfManyFunctions: 100,000 functions are pruned, and nothing is
-// lost.
+// TestTreemapOfManyFunctions: 100,000 functions are pruned, and nothing is lost.
 func TestTreemapOfManyFunctions(t *testing.T) {
 	n := 100_000 / oracle.Step(2)
 	src := newSource(0, Source{View: manyFunctions(n)}, Options{})
@@ -108,13 +107,7 @@ func TestTreemapOfManyFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := p.data.(*treemapData)
-	boxes := len(d.Tree.Depth)
-	for _, left := range d.Tree.Left {
-		if left > 0 {
-			boxes++
-		}
-	}
-	if boxes > maxTreemapNodes || boxes < maxTreemapNodes/2 {
+	if boxes := d.Tree.boxes(); boxes > maxTreemapNodes || boxes < maxTreemapNodes/2 {
 		t.Errorf("%d boxes", boxes)
 	}
 	total, _, _ := d.Tree.weights(len(d.Values)-1, len(d.Classes))

@@ -31,7 +31,6 @@ type valueSite struct {
 	fate     fate
 }
 
-// A valueTarget is a function or value at a site, with its count.
 type valueTarget struct {
 	symbol int32  // of the table of edges; -1 if the profile does not name the target
 	size   uint64 // of a memory operation
@@ -40,7 +39,6 @@ type valueTarget struct {
 
 func (t *valueTarget) unknown() bool { return t.symbol < 0 }
 
-// A kindTotal sums up the sites of one kind.
 type kindTotal struct {
 	kind     profile.EdgeKind
 	sites    int
@@ -130,7 +128,7 @@ func joinTargets(targets []valueTarget) []valueTarget {
 	return out
 }
 
-// sumKinds sums up the sites by kind, after their fates are known.
+// sumKinds needs the fates of the sites.
 func (t *siteTable) sumKinds() {
 	for kind := profile.Call; kind <= profile.MemOpSize; kind++ {
 		k := kindTotal{kind: kind}
@@ -163,7 +161,6 @@ func (t *siteTable) sumKinds() {
 	}
 }
 
-// share returns n as a share of the site's total.
 func (s *valueSite) share(n uint64) float64 {
 	if s.total == 0 {
 		return 0

@@ -11,23 +11,17 @@ import (
 )
 
 const (
-	// maxSites limits the sites in the script's data to the most frequent ones.
-	maxSites = 40_000
-	// maxTargets limits the targets of one site.
-	maxTargets = 24
-	// staticSites is the number of sites that are listed without scripts.
-	staticSites = 60
-	// staticTargets is the number of targets of each of them.
-	staticTargets = 4
+	maxSites      = 40_000 // limits the sites in the script's data to the most frequent ones
+	maxTargets    = 24     // limits the targets of one site
+	staticSites   = 60     // the number of sites that are listed without scripts
+	staticTargets = 4      // the number of their targets that are listed
 )
 
-// kindTitles name the kinds of edges on the page.
 var kindTitles = map[profile.EdgeKind]string{
 	profile.Call: "Calls", profile.IndirectCall: "Indirect calls", profile.Receiver: "Receivers",
 	profile.TypeCheck: "Type checks", profile.MemOpSize: "Memory operations",
 }
 
-// kindWords name one edge of a kind.
 var kindWords = map[profile.EdgeKind]string{
 	profile.Call: "Call", profile.IndirectCall: "Indirect call", profile.Receiver: "Receiver",
 	profile.TypeCheck: "Type check", profile.MemOpSize: "Memory",
@@ -48,14 +42,12 @@ type valuesText struct {
 	MostSizes, GreatestSize int
 }
 
-// A kindRow sums up the sites of one kind; a dash means that a number does not apply to the kind.
 type kindRow struct {
 	Title                        string
 	Sites, Single, Total         uint64
 	Top, Unknown, Promoted, Part string
 }
 
-// A siteRow is a site in the list without scripts.
 type siteRow struct {
 	Kind, Name, Place string
 	Total             uint64
@@ -65,7 +57,6 @@ type siteRow struct {
 	Promoted          bool
 }
 
-// A targetRow is a target or size of a siteRow.
 type targetRow struct {
 	Name     string
 	Unknown  bool
@@ -75,8 +66,7 @@ type targetRow struct {
 	Promoted bool
 }
 
-// valuesData is the script's data: columns by site, the most frequent first,
-// and by target, grouped by site.
+// valuesData is the script's data: columns by site, the most frequent first, and by target, grouped by site.
 type valuesData struct {
 	Kinds    []string  `json:"kinds"`
 	Short    []string  `json:"short"` // for one of a kind
@@ -91,14 +81,11 @@ type valuesData struct {
 	First    []int     `json:"first"`  // of its targets
 	Number   []int     `json:"number"` // of targets, those left out included
 	Fates    []string  `json:"fates,omitempty"`
-	// Target is the number of a name, -1 for unknown targets, and -2-size for
-	// sizes.
-	Target []int64   `json:"target"`
-	Count  []float64 `json:"count"`
+	Target   []int64   `json:"target"` // the number of a name, -1 for unknown targets, and -2-size for sizes
+	Count    []float64 `json:"count"`
 }
 
-// valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no
-// edges.
+// valuesPage shows the targets, types and sizes observed at single sites; nil if the profile has no edges.
 func valuesPage(src *source) (*page, error) {
 	if !src.features.Edges {
 		return nil, nil
@@ -151,7 +138,6 @@ func newKindRow(k kindTotal) kindRow {
 	return row
 }
 
-// placeText names a site in its function.
 func (s *valueSite) placeText(bytecode bool) string {
 	place := "site " + strconv.Itoa(int(s.site))
 	if bytecode {
@@ -163,7 +149,6 @@ func (s *valueSite) placeText(bytecode bool) string {
 	return place
 }
 
-// targetName names a target, or says why it has no name.
 func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	switch {
 	case s.kind == profile.MemOpSize:
@@ -174,7 +159,6 @@ func (s *valueSite) targetName(src *source, t *valueTarget) string {
 	return src.edgeName(t.symbol)
 }
 
-// sizeText names the range of lengths that a length belongs to.
 func sizeText(size uint64) string {
 	switch low, high := sizeRangeOf(size); {
 	case high == math.MaxUint64 && size == low:
@@ -186,7 +170,6 @@ func sizeText(size uint64) string {
 	}
 }
 
-// row returns the row of a site, with its first targets.
 func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	row := siteRow{
 		Kind: kindTitles[s.kind], Name: src.edgeName(s.caller), Place: s.placeText(src.features.Bytecodes),
@@ -210,7 +193,6 @@ func (t *siteTable) row(src *source, s *valueSite) siteRow {
 	return row
 }
 
-// data lays out sites and targets in columns.
 func (t *siteTable) data(src *source) *valuesData {
 	d := &valuesData{Bytecode: src.features.Bytecodes}
 	kinds := make(map[profile.EdgeKind]int)
@@ -252,7 +234,6 @@ func (t *siteTable) data(src *source) *valuesData {
 	return d
 }
 
-// drawSizes draws the counts of memory operations by length.
 func drawSizes(sizes []sizeRange) (template.HTML, error) {
 	type bar struct {
 		Short, Long  string

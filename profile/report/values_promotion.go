@@ -12,29 +12,20 @@ import (
 const (
 	// promoteOfRest is the least share of the calls not yet promoted, in percent
 	// (-icp-remaining-percent-threshold).
-	promoteOfRest = 30
-	// promoteOfTotal is the least share of all calls (-icp-total-percent-threshold).
-	promoteOfTotal = 5
-	// maxPromoted is the greatest number of targets of a site (-icp-max-prom).
-	maxPromoted = 3
+	promoteOfRest  = 30
+	promoteOfTotal = 5 // the least share of all calls (-icp-total-percent-threshold)
+	maxPromoted    = 3 // the greatest number of targets of a site (-icp-max-prom)
 )
 
-// LLVM 14 to 22 make versions of memory operations for single sizes by these
-// defaults.
+// LLVM 14 to 22 make versions of memory operations for single sizes by these defaults.
 const (
-	// minSizeCount is the least count of a site and of a size
-	// (-pgo-memop-count-threshold).
-	minSizeCount = 1000
+	minSizeCount = 1000 // the least count of a site and of a size (-pgo-memop-count-threshold)
 	// versionOfRest is the least share of the operations without a version, in
 	// percent (-pgo-memop-percent-threshold).
-	versionOfRest = 40
-	// maxVersions is the greatest number of sizes (-pgo-memop-max-version).
-	maxVersions = 3
-	// maxVersionSize is the greatest size (-memop-value-prof-max-opt-size).
-	maxVersionSize = 128
-	// annotatedSizes is the number of sizes that the pass sees at all
-	// (-memop-max-annotations).
-	annotatedSizes = 4
+	versionOfRest  = 40
+	maxVersions    = 3   // the greatest number of sizes (-pgo-memop-max-version)
+	maxVersionSize = 128 // the greatest size (-memop-value-prof-max-opt-size)
+	annotatedSizes = 4   // the number of sizes that the pass sees at all (-memop-max-annotations)
 )
 
 // A fate is what the compiler does with a site, and why.
@@ -65,7 +56,6 @@ type promotion struct {
 	hot uint64 // least count of a site that LLVM promotes; 0 if unknown
 }
 
-// setFate predicts the fate of a site.
 func (p *promotion) setFate(s *valueSite) {
 	switch s.kind {
 	case profile.IndirectCall:
@@ -75,9 +65,8 @@ func (p *promotion) setFate(s *valueSite) {
 	}
 }
 
-// calls follows ICallPromotionAnalysis: it promotes the most frequent targets,
-// up to the first that is too rare or that the compiler does not know. The
-// profile does not tell whether a target is in the module and may be called
+// calls follows ICallPromotionAnalysis: it promotes the most frequent targets, up to the first that is too rare or
+// that the compiler does not know. The profile does not tell whether a target is in the module and may be called
 // with these arguments.
 func (p *promotion) calls(s *valueSite) (n int, f fate) {
 	rest := s.total
@@ -131,7 +120,6 @@ func sizeVersions(s *valueSite) (n int, f fate) {
 	return 0, isWithoutSize
 }
 
-// promotedTargets returns the targets that are promoted at the site.
 func (s *valueSite) promotedTargets() []valueTarget {
 	if s.kind != profile.MemOpSize {
 		return s.targets[:s.promoted]
@@ -145,7 +133,6 @@ func (s *valueSite) promotedTargets() []valueTarget {
 	return list
 }
 
-// reaches reports whether n is at least the given percentage of total.
 func reaches(n, total, percent uint64) bool {
 	nHigh, nLow := bits.Mul64(n, 100)
 	high, low := bits.Mul64(total, percent)
@@ -166,9 +153,8 @@ func singleSize(size uint64) bool { return size <= 8 || size&(size-1) == 0 }
 // maxRange is the least length of the last range, which has no upper limit.
 const maxRange = 513
 
-// sizeRangeOf returns the range of LLVM's runtime that a length belongs to.
-// high equals low if the length is counted by itself, and is 2^64-1 for the
-// last range.
+// sizeRangeOf returns the range of LLVM's runtime that a length belongs to. high equals low if the length is
+// counted by itself, and is 2^64-1 for the last range.
 func sizeRangeOf(size uint64) (low, high uint64) {
 	switch {
 	case size >= maxRange:

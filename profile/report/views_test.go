@@ -71,11 +71,26 @@ func TestDataHasNoNulls(t *testing.T) {
 }
 
 // wantOnPage: texts are read without scripts.
-func wantOnPage(t *testing.T, name string, p *page, want []string) {
+func wantOnPage(t *testing.T, name string, p *page, want ...string) {
 	t.Helper()
 	for _, w := range want {
 		if !strings.Contains(string(p.Body), w) {
 			t.Errorf("%s: %q is not on the page:\n%s", name, w, p.Body)
 		}
+	}
+}
+
+// checkPages makes the pages of fixtures, whose names a program may follow, and checks that they have
+// the texts; a fixture without texts has no page.
+func checkPages(t *testing.T, newPage func(*source) (*page, error), fixtures map[string][]string) {
+	t.Helper()
+	for name, want := range fixtures {
+		files := strings.Fields(name)
+		p, err := newPage(fixture(t, files[0], files[1:]...))
+		if err != nil || (p == nil) != (want == nil) {
+			t.Errorf("%s: page %v, %v", name, p, err)
+			continue
+		}
+		wantOnPage(t, name, p, want...)
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A weightTree adds up values along paths of labels: call stacks from the
-// outermost function on, or functions by their namespaces. Memory grows with
-// the number of distinct paths.
+// A weightTree adds up values along paths of labels: call stacks from the outermost function on, or functions by
+// their namespaces. Memory grows with the number of distinct paths.
 //
 // Values belong to a class, for example a temperature, so that a box can show
 // its composition. Sums stop at 2^64-1.
@@ -35,24 +34,20 @@ type weightTree struct {
 	entryValue []uint64 // len(values) for each
 }
 
-// A treeNode is the child of a node with a label.
 type treeNode struct{ parent, label int32 }
 
-// newWeightTree returns a tree that has only its root.
 func newWeightTree(values []profile.ValueType, classes int) *weightTree {
 	t := &weightTree{values: values, classes: max(classes, 1)}
 	t.newNode(treeNode{-1, -1})
 	return t
 }
 
-// expect makes room for nodes and for entries.
 func (t *weightTree) expect(nodes, entries int) {
 	t.nodes, t.own, t.first = slices.Grow(t.nodes, nodes), slices.Grow(t.own, nodes), slices.Grow(t.first, nodes)
 	t.entryClass, t.entryNext = slices.Grow(t.entryClass, entries), slices.Grow(t.entryNext, entries)
 	t.entryValue = slices.Grow(t.entryValue, entries*len(t.values))
 }
 
-// newNode adds a node without entries.
 func (t *weightTree) newNode(n treeNode) int32 {
 	t.nodes, t.own = append(t.nodes, n), append(t.own, -1)
 	return int32(len(t.nodes) - 1)
@@ -108,7 +103,6 @@ func (c *combined) addValue(how profile.Combine, value uint64) {
 	c.value, c.some = value, true
 }
 
-// combine combines two values of a type; sums stop at 2^64-1.
 func combine(how profile.Combine, a, b uint64) uint64 {
 	switch how {
 	case profile.Min:
@@ -125,8 +119,7 @@ type column struct {
 	class int // -1: all
 }
 
-// columns are all additive values by class, grouped by value, and then the
-// values that do not add up.
+// columns are all additive values by class, grouped by value, and then the values that do not add up.
 func (t *weightTree) columns() (additive, other []column) {
 	for v := range t.values {
 		if t.values[v].Combine != profile.Sum {
@@ -140,7 +133,6 @@ func (t *weightTree) columns() (additive, other []column) {
 	return additive, other
 }
 
-// ends returns the values that end at a node.
 func (t *weightTree) ends(node int32, col column) (sum combined) {
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
 		if col.class < 0 || int(t.entryClass[e]) == col.class {
@@ -155,7 +147,6 @@ func (t *weightTree) totals(col column) []uint64 {
 	return t.totalsIn(make([]uint64, len(t.own)), col)
 }
 
-// totalsIn is totals in the memory of a list with an element for each node.
 func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
 	how, nodes := t.values[col.value].Combine, t.nodes
 	clear(totals)
@@ -181,8 +172,7 @@ func (t *weightTree) totalsIn(totals []uint64, col column) []uint64 {
 	return totals
 }
 
-// shares returns the greatest share that each node has of any additive value:
-// no child has more than its parent.
+// shares returns the greatest share that each node has of any additive value: no child has more than its parent.
 func (t *weightTree) shares() []float64 {
 	shares, totals := make([]float64, len(t.own)), make([]uint64, len(t.own))
 	for v := range t.values {
@@ -223,7 +213,8 @@ func (t *weightTree) labelTotals(labels int, value int) (total, self []uint64) {
 			continue
 		}
 		for n > 0 && next[n] == 0 {
-			if n = nodes[n].parent; n > 0 {
+			n = nodes[n].parent
+			if n > 0 {
 				on[nodes[n].label]--
 			}
 		}
@@ -258,7 +249,8 @@ func (g *grownTree) sizes() []int {
 			boxes++ // all its children are left out yet
 		}
 		if p >= 0 {
-			if kept[p]++; kept[p] == g.kids[p] {
+			kept[p]++
+			if kept[p] == g.kids[p] {
 				boxes--
 			}
 		}
@@ -267,7 +259,6 @@ func (g *grownTree) sizes() []int {
 	return sizes
 }
 
-// cut keeps the first n nodes.
 func (g *grownTree) cut(n int) {
 	g.parent, g.label, g.kids = g.parent[:n], g.label[:n], g.kids[:n]
 	for _, columns := range [][][]uint64{g.self, g.total, g.other} {
@@ -277,8 +268,7 @@ func (g *grownTree) cut(n int) {
 	}
 }
 
-// shareOut cuts trees so that they have at most limit boxes together. It cuts
-// the larger trees first.
+// shareOut cuts trees so that they have at most limit boxes together. It cuts the larger trees first.
 func shareOut(trees []*grownTree, limit int) {
 	order := slices.Clone(trees)
 	slices.SortStableFunc(order, func(a, b *grownTree) int { return cmp.Compare(len(a.parent), len(b.parent)) })
@@ -371,7 +361,6 @@ func (t *weightTree) grow(limit int) *grownTree {
 	return g
 }
 
-// whole returns the combination of all values of one kind.
 func (t *weightTree) whole(value int) uint64 {
 	var sum combined
 	for e := range t.entryClass {

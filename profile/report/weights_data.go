@@ -14,15 +14,12 @@ import (
 type treeData struct {
 	Depth []int32 `json:"depth"` // 0 for the root
 	Label []int32 `json:"label"` // -1 for the root
-	// Left is the number of left-out children of the node.
-	Left []int32 `json:"left"`
-	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and,
-	// within, by class. The total of a node is the sum of both and of its children's totals. A column
-	// of zeros is empty.
+	Left  []int32 `json:"left"`  // the number of left-out children of the node
+	// Self is the weight that ends at the node, Rest the weight of the left-out children: by value and, within, by
+	// class. The total of a node is the sum of both and of its children's totals. A column of zeros is empty.
 	Self [][]uint64 `json:"self"`
 	Rest [][]uint64 `json:"rest"`
-	// Other has a column for each value that does not add up: its combination over the node and all
-	// nodes below.
+	// Other has a column for each value that does not add up: its combination over the node and all nodes below.
 	Other [][]uint64 `json:"other"`
 }
 
@@ -92,7 +89,6 @@ func (g *grownTree) arrange(classes int, name func(label int32) string) *treeDat
 	return d
 }
 
-// at returns an entry of a column. The column may be empty.
 func at(column []uint64, i int) uint64 {
 	if len(column) == 0 {
 		return 0
@@ -100,9 +96,8 @@ func at(column []uint64, i int) uint64 {
 	return column[i]
 }
 
-// weights returns the weights of a value at each node, for all classes
-// together: in total, at the node itself, and in left-out children.
-// Floating-point numbers do not overflow.
+// weights returns the weights of a value at each node, for all classes together: in total, at the node itself, and
+// in left-out children. Floating-point numbers do not overflow.
 func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
 	n := len(d.Depth)
 	total, self, rest = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -120,7 +115,6 @@ func (d *treeData) weights(value, classes int) (total, self, rest []float64) {
 	return total, self, rest
 }
 
-// parents returns the parent of each node, -1 for the root.
 func (d *treeData) parents() []int32 {
 	parents := make([]int32, len(d.Depth))
 	var path []int32
@@ -134,7 +128,6 @@ func (d *treeData) parents() []int32 {
 	return parents
 }
 
-// children returns the children of each node.
 func (d *treeData) children() [][]int32 {
 	kids := make([][]int32, len(d.Depth))
 	for i, p := range d.parents() {

@@ -8,15 +8,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// maxInvertSteps limits the work of inverting a tree, counted in callers looked
-// up. Only recursion designed for that purpose reaches the limit; nodes that
-// are not reached appear smaller.
+// maxInvertSteps limits the work of inverting a tree, counted in callers looked up. Only recursion designed for
+// that purpose reaches the limit; nodes that are not reached appear smaller.
 const maxInvertSteps = 100_000_000
 
 // A cursor moves from the end of a path to the root.
 type cursor struct{ at, from int32 }
 
-// frontier is a heap of the nodes that may come next.
 type frontier []candidate
 
 // A candidate is a node of the inverted tree that has not been taken. Its group are the
@@ -80,7 +78,6 @@ type inverter struct {
 	steps           int
 }
 
-// addTo adds the values that end at a node to sums, one for each value.
 func (in *inverter) addTo(sums []uint64, node int32) {
 	t := in.t
 	for e := t.own[node]; e >= 0; e = t.entryNext[e] {
@@ -92,7 +89,6 @@ func (in *inverter) addTo(sums []uint64, node int32) {
 	}
 }
 
-// takeCandidate moves a candidate into the tree and makes its children candidates.
 func (in *inverter) takeCandidate(c *candidate, next *frontier) {
 	t, g, nodes := in.t, in.g, in.t.nodes
 	at := int32(len(g.parent))

@@ -58,6 +58,17 @@ func (d *treeData) paths() [][]int32 {
 	return out
 }
 
+// boxes returns how many boxes the tree makes: one for each node, and one for what a node leaves out.
+func (d *treeData) boxes() int {
+	n := len(d.Depth)
+	for _, left := range d.Left {
+		if left > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func hasPrefix(path, prefix []int32) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
@@ -83,12 +94,7 @@ func TestTreesAddUp(t *testing.T) {
 			paths [][]int32
 		}{{down, paths}, {up, inverted}} {
 			d := turned.grown.arrange(2, labelName)
-			boxes += len(d.Depth)
-			for _, left := range d.Left {
-				if left > 0 {
-					boxes++
-				}
-			}
+			boxes += d.boxes()
 			checkTree(t, d, turned.paths, classes, values)
 		}
 		if boxes > max(limit, 4) {
@@ -184,8 +190,7 @@ func TestLabelTotals(t *testing.T) {
 	}
 }
 
-// TestPruningKeepsTheWeightiest: nothing that is left out weighs more than what
-// is kept.
+// TestPruningKeepsTheWeightiest: nothing that is left out weighs more than what is kept.
 func TestPruningKeepsTheWeightiest(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 17))
 	paths, classes, values := randomPaths(random, 3000, 8, 6)
@@ -206,12 +211,7 @@ func TestPruningKeepsTheWeightiest(t *testing.T) {
 		}
 		return s
 	}
-	slices.SortFunc(shares, func(a, b float64) int {
-		if a > b {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(shares, func(a, b float64) int { return cmp.Compare(b, a) })
 	for i := range g.parent {
 		if got := share(i); math.Abs(got-shares[i]) > 1e-12 {
 			t.Fatalf("node %d has a share of %v, %v was there", i, got, shares[i])

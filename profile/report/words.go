@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// templateFuncs are the functions of all templates. They print numbers as
-// profuse.format of core.js does.
+// templateFuncs are the functions of all templates. They print numbers as profuse.format of core.js does.
 var templateFuncs = template.FuncMap{
 	"count":   anyCountText,
 	"clean":   clean,
@@ -33,7 +32,6 @@ func anyCountText(n any) string {
 	return countText(v.Uint())
 }
 
-// countText prints n with thousands separators.
 func countText(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	var b strings.Builder
@@ -46,7 +44,6 @@ func countText(n uint64) string {
 	return b.String()
 }
 
-// bytesText prints n with a binary unit, "1.5 KiB".
 func bytesText(n uint64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -74,7 +71,6 @@ func percentText(x float64) string {
 	return fmt.Sprintf("%.1f %%", 100*x)
 }
 
-// valueText prints n of a unit.
 func valueText(n uint64, unit profile.Unit) string {
 	switch unit {
 	case profile.Bytes:
@@ -87,7 +83,6 @@ func valueText(n uint64, unit profile.Unit) string {
 	return countText(n) + " " + clean(string(unit))
 }
 
-// secondsText prints a duration with three digits, "300 µs".
 func secondsText(v float64) string {
 	switch {
 	case v <= 0:

@@ -1,13 +1,14 @@
 package architecture_test
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
@@ -19,10 +20,7 @@ func testsOf(t *testing.T) (tests []string) {
 		dir := path.Dir(file)
 		switch {
 		case strings.HasSuffix(file, "_test.go"):
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := oracle.ReadFile(t, filepath.Join(root, file))
 			for _, m := range testFunction.FindAllSubmatch(text, -1) {
 				tests = append(tests, dir+" "+string(m[1]))
 			}
@@ -36,10 +34,7 @@ func testsOf(t *testing.T) (tests []string) {
 // Each difference on purpose has tests, which are there, or a reason why none is.
 func TestDifferencesAreTested(t *testing.T) {
 	tests := testsOf(t)
-	text, err := os.ReadFile(filepath.Join(root, "docs", "differences.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, "docs", "differences.md"))
 	rows := 0
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
@@ -112,16 +107,12 @@ func commandsIn(doc document) (commands [][]string) {
 // What documents say to run can be run: programs, targets of make, packages,
 // tests, and profuse's commands with options that they have.
 func TestCommandsOfDocuments(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := oracle.ReadFile(t, filepath.Join(root, "Makefile"))
 	var targets []string
 	for _, m := range makeTarget.FindAllSubmatch(makefile, -1) {
 		targets = append(targets, string(m[1]))
 	}
-	reference := readReference(t)
-	tests := testsOf(t)
+	c := &commandChecker{targets, testsOf(t), readReference(t)}
 	checked := map[string]int{}
 	for _, doc := range documents(t) {
 		if doc.path == "docs/commands.md" || doc.path == "CHANGELOG.md" {
@@ -129,29 +120,9 @@ func TestCommandsOfDocuments(t *testing.T) {
 		}
 		for _, words := range commandsIn(doc) {
 			complain := func(what string) { t.Errorf("%s: %s: %s", doc.path, strings.Join(words, " "), what) }
-			program, args := words[0], words[1:]
-			switch {
-			case program == "make" && len(args) > 0:
-				if !strings.Contains(args[0], "=") && !slices.Contains(targets, args[0]) {
-					complain("no such target")
-				}
-			case program == "go" && len(args) > 1 && (args[0] == "test" || args[0] == "run"):
-				checkGo(args, tests, complain)
-			case program == "profuse" || program == "bin/profuse":
-				reference.check(args, complain)
-				for _, arg := range args {
-					if strings.HasPrefix(arg, "testdata/") && !found(filepath.Join(root, arg)) {
-						complain("no " + arg)
-					}
-				}
-			case strings.HasPrefix(program, "build/scripts/"), strings.HasPrefix(program, "bench/"), program == ".ci/run":
-				if !found(filepath.Join(root, program)) {
-					complain("no such program")
-				}
-			default:
-				continue
+			if c.check(words[0], words[1:], complain) {
+				checked[path.Base(words[0])]++
 			}
-			checked[path.Base(program)]++
 		}
 	}
 	if checked["profuse"] < 50 || checked["make"] < 10 || checked["go"] < 10 {
@@ -159,7 +130,39 @@ func TestCommandsOfDocuments(t *testing.T) {
 	}
 }
 
-// checkGo checks the packages and tests that "go test" and "go run" name.
+// A commandChecker has what command lines may name.
+type commandChecker struct {
+	targets   []string // of make
+	tests     []string
+	reference reference
+}
+
+// check checks a command line. It returns false for a program that it does not know.
+func (c *commandChecker) check(program string, args []string, complain func(string)) bool {
+	switch {
+	case program == "make" && len(args) > 0:
+		if !strings.Contains(args[0], "=") && !slices.Contains(c.targets, args[0]) {
+			complain("no such target")
+		}
+	case program == "go" && len(args) > 1 && (args[0] == "test" || args[0] == "run"):
+		checkGo(args, c.tests, complain)
+	case program == "profuse" || program == "bin/profuse":
+		c.reference.check(args, complain)
+		for _, arg := range args {
+			if strings.HasPrefix(arg, "testdata/") && !found(filepath.Join(root, arg)) {
+				complain("no " + arg)
+			}
+		}
+	case strings.HasPrefix(program, "build/scripts/"), strings.HasPrefix(program, "bench/"), program == ".ci/run":
+		if !found(filepath.Join(root, program)) {
+			complain("no such program")
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 func checkGo(args, tests []string, complain func(string)) {
 	dir := ""
 	for i, arg := range args {
@@ -186,10 +189,7 @@ type reference map[string]string
 
 func readReference(t *testing.T) reference {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "commands.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, "docs", "commands.md"))
 	r := make(reference)
 	for _, section := range strings.Split(string(text), "\n## profuse ")[1:] {
 		name, body, _ := strings.Cut(section, "\n")

@@ -4,13 +4,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // section returns the text from one heading of a document to the next.
@@ -22,10 +23,7 @@ func (d document) section(heading string) string {
 
 func readDocument(t *testing.T, name string) document {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join(root, filepath.FromSlash(name)))
 	return document{name, string(text)}
 }
 
@@ -70,10 +68,7 @@ func TestPackageFilesOfDocument(t *testing.T) {
 		for _, f := range goFile.FindAllStringSubmatch(doc.section(m[0]), -1) {
 			listed = append(listed, f[1])
 		}
-		files, err := filepath.Glob(filepath.Join(root, "formats", m[1], "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := oracle.Must(filepath.Glob(filepath.Join(root, "formats", m[1], "*.go")))(t)
 		for _, file := range files {
 			name := filepath.Base(file)
 			if !strings.HasSuffix(name, "_test.go") && name != "doc.go" && !slices.Contains(listed, name) {
@@ -130,15 +125,9 @@ func TestNamesOfDocuments(t *testing.T) {
 // exportedNames lists what a package declares at its top level.
 func exportedNames(t *testing.T, pkg string) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := oracle.Must(filepath.Glob(filepath.Join(root, pkg, "*.go")))(t)
 	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t)
 		for _, d := range parsed.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

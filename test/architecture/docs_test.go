@@ -10,23 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // The program of docs/library.md does what is said of it.
 func TestLibraryProgram(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "library.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := oracle.ReadFile(t, filepath.Join("..", "..", "docs", "library.md"))
 	_, program, found := strings.Cut(string(text), "```go\n")
 	program, _, closed := strings.Cut(program, "```\n")
 	if !found || !closed {
 		t.Fatal("docs/library.md has no program")
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, file, []byte(program))
 	cmd := exec.Command("go", "run", file)
 	for _, run := range []string{"1", "2", "3"} {
 		cmd.Args = append(cmd.Args, "testdata/irpgo/clang19/ir-run"+run+".profraw")
@@ -81,10 +78,7 @@ func documents(t *testing.T) (docs []document) {
 	t.Helper()
 	for _, file := range tree(t) {
 		if path.Ext(file) == ".md" {
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := oracle.ReadFile(t, filepath.Join(root, file))
 			docs = append(docs, document{file, string(text)})
 		}
 	}
@@ -97,7 +91,6 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\pL\pN_ -]`)
 )
 
-// anchors are what GitHub makes of the headings.
 func anchors(text string) (list []string) {
 	for _, m := range headingText.FindAllStringSubmatch(text, -1) {
 		name := notInAnchor.ReplaceAllString(strings.ToLower(m[1]), "")
@@ -135,9 +128,8 @@ func TestLinks(t *testing.T) {
 // namedFile finds file names: single words of code, and documents anywhere.
 var namedFile = regexp.MustCompile("`([\\w*][\\w./*-]*\\.\\w+)`|\\b(docs/[\\w-]+\\.\\w+)")
 
-// Files that documents name are there: sources anywhere in the tree, by their names
-// or the ends of their paths; what READMEs of test data name, in their folder. NAME
-// and KIND stand for anything there.
+// Files that documents name are there: sources anywhere in the tree, by their names or the ends of their paths;
+// what READMEs of test data name, in their folder. NAME and KIND stand for anything there.
 func TestFilesOfDocuments(t *testing.T) {
 	sources := strings.Fields("c cpp go h java js json md py rs s sh txtar")
 	data := strings.Fields("debug elf iprof memprofraw mip mipmap mipraw profdata profraw proftext yaml")
@@ -174,7 +166,6 @@ func TestFilesOfDocuments(t *testing.T) {
 	}
 }
 
-// found reports whether one of the patterns matches a file.
 func found(patterns ...string) bool {
 	for _, p := range patterns {
 		if files, _ := filepath.Glob(p); len(files) > 0 {

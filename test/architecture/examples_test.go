@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // isPublic reports whether a package is for programs that import the library.
@@ -16,17 +18,13 @@ func isPublic(pkg string) bool {
 	return pkg != "docs/schema" && !slices.Contains(strings.Split(pkg, "/"), "internal") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "test/")
 }
 
-// TestPublicPackages: a package of the library says what it is, and shows how
-// it is begun with in an example that go test runs.
+// TestPublicPackages: a package of the library says what it is, and shows how it is begun with in an example that go test runs.
 func TestPublicPackages(t *testing.T) {
 	for pkg := range packages(t, false) {
 		if !isPublic(pkg) {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := oracle.Must(filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go")))(t)
 		var tests []*ast.File
 		about := ""
 		for _, file := range files {

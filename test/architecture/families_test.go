@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // familyRooms are the folders that may name a family: the formats, the drop-in commands, and what
@@ -27,10 +28,9 @@ var familyExceptions = map[string]string{
 	"internal/command/merging/options.go":    "the family of what is unknown is IRPGO",
 }
 
-// TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and
-// package formats are touched, and no other file. What others need of a family
-// they ask the view, or the parts that families give. [formats.Binary] names no
-// family: programs are of all.
+// TestFamiliesAreNamedAtHome: to add a family, its own packages, package families and package formats are touched,
+// and no other file. What others need of a family they ask the view, or the parts that families give.
+// [formats.Binary] names no family: programs are of all.
 func TestFamiliesAreNamedAtHome(t *testing.T) {
 	names := make(map[string]bool) // of families, as in texts
 	for _, f := range formats.All() {
@@ -43,29 +43,12 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 			if slices.ContainsFunc(familyRooms, func(room string) bool { return strings.HasPrefix(file, room) }) && path.Dir(file) != "internal/command/family" {
 				continue
 			}
-			var found []string
+			found := familiesIn(t, file, names, constants)
 			for _, pkg := range imports {
 				if isFormat(pkg) || strings.HasPrefix(pkg, "internal/mip/") {
 					found = append(found, "imports "+pkg)
 				}
 			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(parsed, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.SelectorExpr:
-					if x, ok := n.X.(*ast.Ident); ok && x.Name == "formats" && constants[n.Sel.Name] {
-						found = append(found, "has formats."+n.Sel.Name)
-					}
-				case *ast.BasicLit:
-					if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && names[text] {
-						found = append(found, "has the string "+n.Value)
-					}
-				}
-				return true
-			})
 			if len(found) == 0 {
 				continue
 			}
@@ -81,14 +64,29 @@ func TestFamiliesAreNamedAtHome(t *testing.T) {
 	}
 }
 
-// formatConstants returns the constants of package formats that name a family
-// or a format of one.
+// familiesIn returns how the code of a file names families: by constants of package formats, and by names in texts.
+func familiesIn(t *testing.T, file string, names, constants map[string]bool) (found []string) {
+	parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0))(t)
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "formats" && constants[n.Sel.Name] {
+				found = append(found, "has formats."+n.Sel.Name)
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && names[text] {
+				found = append(found, "has the string "+n.Value)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// formatConstants returns the constants of package formats that name a family or a format of one.
 func formatConstants(t *testing.T) map[string]bool {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, path.Join("formats", "formats.go")), nil, 0))(t)
 	constants := make(map[string]bool)
 	for _, d := range parsed.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {

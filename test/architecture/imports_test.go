@@ -1,5 +1,4 @@
-// Package architecture_test holds the source itself to what docs/architecture.md
-// says of it.
+// Package architecture_test holds the source itself to what docs/architecture.md says of it.
 package architecture_test
 
 import (
@@ -16,9 +15,8 @@ import (
 
 const module = "github.com/profuse-pgo/profuse"
 
-// layers lists the packages from the ground up. A package imports only packages of the lines above
-// its own. FOLDER/* stands for the packages of a folder that no line names: a new format and its
-// commands need no line.
+// layers lists the packages from the ground up. A package imports only packages of the lines above its own.
+// FOLDER/* stands for the packages of a folder that no line names: a new format and its commands need no line.
 var layers = [][]string{
 	{"internal/saturate", "internal/tally", "docs/schema"},
 	{"profile"},
@@ -26,7 +24,8 @@ var layers = [][]string{
 	{
 		"internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
-		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/zlibtext",
+		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/remapping", "internal/llvm/summary",
+		"internal/llvm/zlibtext",
 	},
 	{"internal/cursor", "internal/llvm/partition", "internal/files/responsefile", "internal/files/store", "internal/llvm/llvmyaml", "inputs"},
 	{"internal/llvm/hashtable", "internal/program/object", "internal/program/dwarf", "internal/program/pseudoprobe"},
@@ -53,8 +52,7 @@ var layers = [][]string{
 	{"cmd/profuse"},
 }
 
-// isFormat reports whether a package is of one format. The packages above read formats through
-// profile.View alone.
+// isFormat reports whether a package is of one format. The packages above read formats through profile.View alone.
 func isFormat(pkg string) bool {
 	return strings.HasPrefix(pkg, "formats/") || pkg == "internal/program/covmap"
 }
@@ -69,8 +67,7 @@ var neutral = []string{
 // forTests are packages that only tests import.
 var forTests = []string{"test/oracle", "test/fulldisk", "test/hostile", "internal/files/store/storetest"}
 
-// packages yields the module's packages, each with the files of a kind and what
-// they import of the module.
+// packages yields the module's packages, each with the files of a kind and what they import of the module.
 func packages(t *testing.T, tests bool) map[string]map[string][]string {
 	t.Helper()
 	found := make(map[string]map[string][]string)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // licences are those that a module may have, by words of their text. They allow to pass
@@ -33,10 +35,7 @@ func testLicences(t *testing.T, module string) {
 	cmd := exec.Command("go", "list", "-deps", "-test", "-f", format, "./...")
 	cmd.Dir = module
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(cmd.Output())(t)
 	seen := make(map[string]bool)
 	for line := range strings.Lines(string(out)) {
 		path, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
@@ -51,10 +50,7 @@ func testLicences(t *testing.T, module string) {
 		}
 		known := false
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := oracle.ReadFile(t, file)
 			text := strings.Join(strings.Fields(string(data)), " ")
 			for _, words := range licences {
 				known = known || strings.Contains(text, words)
@@ -66,7 +62,7 @@ func testLicences(t *testing.T, module string) {
 			}
 		}
 		if !known {
-			t.Errorf("%s: the licence is none of those that are known", path)
+			t.Errorf("%s: the licence is not known", path)
 		}
 	}
 	if len(seen) < 5 {

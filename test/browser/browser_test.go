@@ -24,8 +24,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// patience is how long a step may take before the test gives up: CI machines
-// are slow, and nothing here is a measurement.
+// patience is how long a step may take before the test gives up: CI machines are slow, and nothing here is a measurement.
 const patience = 60 * time.Second
 
 // theBrowser is shared by all tests, which have a tab each.
@@ -44,8 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// browser starts the browser at the first call. Without one the test is
-// skipped.
+// browser starts the browser at the first call. Without one the test is skipped.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path := oracle.Tool(t, "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -75,8 +73,7 @@ func browser(t *testing.T) context.Context {
 	return b.ctx
 }
 
-// A tab is one of the browser's. It notes what the console says and what is
-// asked of the network.
+// A tab is one of the browser's. It notes what the console says and what is asked of the network.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context
@@ -95,16 +92,13 @@ var tabs struct {
 	free []*tab
 }
 
-// newTab returns a tab for a test.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	b := freeTab()
 	if b == nil {
 		b = &tab{}
 		b.ctx, b.cancel = chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
-		if err := chromedp.Listen(b.ctx, b.note); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, chromedp.Listen(b.ctx, b.note))
 	}
 	b.t, b.file = t, ""
 	t.Cleanup(func() {
@@ -142,7 +136,6 @@ func freeTab() *tab {
 	return b
 }
 
-// note is called for each event.
 func (b *tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,7 +159,6 @@ func (b *tab) note(event any) {
 	}
 }
 
-// said returns what the console said since the last call.
 func (b *tab) said() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +175,6 @@ func (b *tab) quiet(where string) {
 	}
 }
 
-// asked returns the addresses asked for since the last call.
 func (b *tab) asked() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,7 +201,6 @@ func call[Params, Result any](b *tab, command cdp.Command[Params, Result], param
 	}))
 }
 
-// value evaluates an expression of the page.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -222,7 +212,6 @@ func value[T any](b *tab, expression string) T {
 	return v
 }
 
-// wait waits until an expression is true.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -235,10 +224,8 @@ func (b *tab) wait(expression string) {
 	}
 }
 
-// size sets the size of the window in pixels.
 func (b *tab) size(width, height int64) { b.do(chromedp.EmulateViewport(width, height)) }
 
-// scripts switches scripts of pages on or off.
 func (b *tab) scripts(on bool) {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
@@ -247,7 +234,6 @@ func (b *tab) scripts(on bool) {
 // shownPage is the page that is seen.
 const shownPage = `[...document.querySelectorAll('.page')].find((p) => p.offsetParent !== null)`
 
-// open goes to an address and waits until the page that it shows is drawn.
 func (b *tab) open(address string) {
 	b.t.Helper()
 	file, fragment, _ := strings.Cut(address, "#")
@@ -270,8 +256,7 @@ func (b *tab) turn(fragment string) {
 	b.drawn()
 }
 
-// frames waits until what was changed has been drawn. Drawings follow the first
-// layout.
+// frames waits until what was changed has been drawn. Drawings follow the first layout.
 const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 0))))`
 
 func (b *tab) frames() {
@@ -297,8 +282,6 @@ func (b *tab) drawn() {
 	}
 }
 
-// click clicks on the first element that a selector finds in the page that is
-// seen.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(`.set:not([hidden]) .page:not([hidden]) ` + selector)))

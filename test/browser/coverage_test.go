@@ -24,8 +24,7 @@ import (
 // sourceView is the source that is seen.
 const sourceView = shownPage + `.querySelector('.cov-detail .source')`
 
-// cells returns the titles of the meters in the row of a file, by the titles of the columns:
-// "9 of 10, 90.0 %".
+// cells returns the titles of the meters in the row of a file, by the titles of the columns: "9 of 10, 90.0 %".
 func (b *tab) cells(label string) map[string]string {
 	b.t.Helper()
 	return value[map[string]string](b, fmt.Sprintf(`(() => {
@@ -68,17 +67,14 @@ int main(void) {
 }
 `
 
-// TestCoverageNumbers: the numbers of the tree and the counts of lines are those of
-// llvm-cov.
+// TestCoverageNumbers: the numbers of the tree and the counts of lines are those of llvm-cov.
 func TestCoverageNumbers(t *testing.T) {
 	t.Parallel()
 	clang := oracle.Tool(t, "/usr/lib/llvm-22/bin/clang", "clang-22")
 	profdata, cov := oracle.Tool(t, "/usr/lib/llvm-22/bin/llvm-profdata", "llvm-profdata-22"), oracle.Tool(t, "/usr/lib/llvm-22/bin/llvm-cov", "llvm-cov-22")
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(path("branchy.c"), []byte(branchy), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path("branchy.c"), []byte(branchy))
 	run := func(exe string, args ...string) string {
 		t.Helper()
 		stdout, stderr, code := oracle.RunIn(t, dir, exe, args...)
@@ -94,19 +90,14 @@ func TestCoverageNumbers(t *testing.T) {
 	var want struct {
 		Data []struct{ Totals map[string]number }
 	}
-	if err := json.Unmarshal([]byte(run(cov, "export", "-summary-only", "-instr-profile=profdata", "branchy")), &want); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, json.Unmarshal([]byte(run(cov, "export", "-summary-only", "-instr-profile=profdata", "branchy")), &want))
 	var counts []string
 	for line := range strings.Lines(run(cov, "export", "-format=lcov", "-instr-profile=profdata", "branchy")) {
 		if da, ok := strings.CutPrefix(strings.TrimSpace(line), "DA:"); ok {
 			counts = append(counts, da)
 		}
 	}
-	data, err := os.ReadFile(path("profdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, path("profdata"))
 	sources := []report.Source{view(t, "profdata", data, formats.ViewOptions{Programs: []string{path("branchy")}, Coverage: true, CoverageDetails: true})}
 	b := newTab(t)
 	b.open(writeReport(t, "branchy", sources, report.Options{SourceDirs: []string{dir}}) + "#page=coverage")
@@ -372,8 +363,7 @@ func TestLLVMCovPages(t *testing.T) {
 	b.quiet("pages")
 }
 
-// TestLargeCoverage opens pages of 5,000 files. It says how long that takes; only the size
-// of the file is limited.
+// TestLargeCoverage opens pages of 5,000 files. It says how long that takes; only the size of the file is limited.
 func TestLargeCoverage(t *testing.T) {
 	oracle.Slow(t)
 	t.Parallel()

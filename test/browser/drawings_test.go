@@ -8,8 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestFlameSearch: matches are marked, and what they have is counted once for
-// each stack, whichever way the tree is turned.
+// TestFlameSearch: matches are marked, and what they have is counted once for each stack, whichever way the tree is turned.
 func TestFlameSearch(t *testing.T) {
 	t.Parallel()
 	note := shownPage + `.querySelector('.search-note').textContent`
@@ -41,8 +40,7 @@ func TestFlameSearch(t *testing.T) {
 	}
 }
 
-// TestFlameFills: no box is wider than its caller, or beside it, and the parts
-// of the whole fill it.
+// TestFlameFills: no box is wider than its caller, or beside it, and the parts of the whole fill it.
 func TestFlameFills(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "iprof-app")
@@ -74,8 +72,7 @@ func TestFlameFills(t *testing.T) {
 	b.quiet("flame")
 }
 
-// TestTreemap zooms into a group and back, with the mouse and with the
-// keyboard.
+// TestTreemap zooms into a group and back, with the mouse and with the keyboard.
 func TestTreemap(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")

@@ -47,7 +47,6 @@ var fixtures = []fixture{
 	{name: "three", files: []string{"irpgo/llvm22/temporal-merged.profdata", "mip/counts.mip", "iprof/app.iprof"}},
 }
 
-// fixtureNamed returns one of the fixtures.
 func fixtureNamed(t *testing.T, name string) fixture {
 	t.Helper()
 	for _, f := range fixtures {
@@ -68,10 +67,7 @@ func (f *fixture) sources(t *testing.T) []report.Source {
 	}
 	var out []report.Source
 	for _, file := range f.files {
-		data, err := os.ReadFile(filepath.Join(testdata, filepath.FromSlash(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, filepath.Join(testdata, filepath.FromSlash(file)))
 		out = append(out, view(t, file, data, opt))
 	}
 	return out
@@ -92,7 +88,6 @@ func (f *fixture) file(t *testing.T) string {
 	return writeReport(t, f.name, f.sources(t), f.options(t))
 }
 
-// options are those of the report.
 func (f *fixture) options(t *testing.T) (opt report.Options) {
 	t.Helper()
 	if f.text != "" {
@@ -109,12 +104,8 @@ func writeReport(t *testing.T, name string, sources []report.Source, opt report.
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := report.Write(out, sources, opt); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, report.Write(out, sources, opt))
+	oracle.NoError(t, out.Close())
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // a drive
 		path = "/" + path
@@ -122,7 +113,6 @@ func writeReport(t *testing.T, name string, sources []report.Source, opt report.
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// served serves the report and returns its address.
 func (f *fixture) served(t *testing.T) string {
 	t.Helper()
 	return serveReport(t, f.name, f.sources(t), f.options(t))

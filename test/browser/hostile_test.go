@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// hostileNames are names that would do something if they got into the page as
-// anything but text.
+// hostileNames are names that would do something if they got into the page as anything but text.
 var hostileNames = []string{
 	`<script>window.broken=1</script>`, `</script><script>window.broken=1</script>`, `<!--<script>`, `-->`, `]]>`,
 	`<img src=x onerror="window.broken=1">`, `"><svg onload=window.broken=1>`, `' onmouseover='window.broken=1`, `javascript:window.broken=1`,

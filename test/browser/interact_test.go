@@ -11,19 +11,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// rows returns the texts of a column of the table that is seen, of the rows
-// that exist.
+// rows returns the texts of a column of the table that is seen, of the rows that exist.
 func (b *tab) rows(column int) []string {
 	return value[[]string](b, fmt.Sprintf(`[...`+shownPage+`.querySelectorAll('table.virtual tr[data-row]')].map((r) => r.cells[%d].textContent)`, column))
 }
 
-// hash returns the state in the address.
 func (b *tab) hash() url.Values {
 	b.t.Helper()
 	return b.state(value[string](b, `location.hash`))
 }
 
-// state reads the fragment of an address.
 func (b *tab) state(hash string) url.Values {
 	b.t.Helper()
 	v, err := url.ParseQuery(strings.TrimPrefix(hash, "#"))
@@ -106,9 +103,8 @@ func TestSort(t *testing.T) {
 	b.quiet("sort")
 }
 
-// TestTheme: the theme is that of the system until it is switched, and then in
-// the address.
-// TestNamesFirst: columns that have no room give way to names, whose ends are in sight.
+// TestTheme: the theme is that of the system until it is switched, and then in the address. TestNamesFirst: columns
+// that have no room give way to names, whose ends are in sight.
 func TestNamesFirst(t *testing.T) {
 	t.Parallel()
 	f := fixtureNamed(t, "irpgo-rust")

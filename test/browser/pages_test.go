@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestPages opens every page of every fixture: nothing fails, the console is
-// quiet, nothing is asked of the network but the report itself, nothing is wider
-// than the window, and all texts can be read in both themes.
+// TestPages opens every page of every fixture: nothing fails, the console is quiet, nothing is asked of the network
+// but the report itself, nothing is wider than the window, and all texts can be read in both themes.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, f := range fixtures {
@@ -42,8 +41,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestServedPages opens every page of some fixtures, which have all pages
-// together, from the server.
+// TestServedPages opens every page of some fixtures, which have all pages together, from the server.
 func TestServedPages(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -84,8 +82,7 @@ func TestServedPages(t *testing.T) {
 	}
 }
 
-// fits fails the test if the document is wider than the window. What is in a
-// box that scrolls does not count.
+// fits fails the test if the document is wider than the window. What is in a box that scrolls does not count.
 func (b *tab) fits(where string) {
 	b.t.Helper()
 	wide := value[[]string](b, `(() => {

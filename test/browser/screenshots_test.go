@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestScreenshots leaves a picture of every page of every fixture, light, dark
@@ -16,9 +18,7 @@ func TestScreenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("PROFUSE_SCREENSHOTS names no folder")
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.MkdirAll(folder, 0o777))
 	for _, f := range fixtures {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -36,9 +36,7 @@ func TestScreenshots(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := os.WriteFile(filepath.Join(folder, name), picture, 0o666); err != nil {
-						t.Fatal(err)
-					}
+					oracle.WriteFile(t, filepath.Join(folder, name), picture)
 				})
 			}
 		})

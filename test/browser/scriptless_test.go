@@ -7,8 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestScriptless: without scripts all pages stand below each other and can be
-// read.
+// TestScriptless: without scripts all pages stand below each other and can be read.
 func TestScriptless(t *testing.T) {
 	t.Parallel()
 	for _, f := range fixtures {

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// bothWays runs a test of a report that is a file, and of the same that is
-// served.
+// bothWays runs a test of a report that is a file, and of the same that is served.
 func bothWays(t *testing.T, name string, sources []report.Source, test func(b *tab, address string)) {
 	for way, addressOf := range map[string]func(*testing.T, string, []report.Source, report.Options) string{"file": writeReport, "server": serveReport} {
 		t.Run(way, func(t *testing.T) {
@@ -28,7 +27,6 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("set %d, %s", p.set, p.page) }
 
-// eachPage opens all pages, of all sets.
 func (b *tab) eachPage(look func(at place)) {
 	b.t.Helper()
 	for set := range b.sets() {
@@ -46,7 +44,6 @@ func (b *tab) shownID() string { return value[string](b, shownPage+`.dataset.pag
 // sets returns how many profiles, or pairs of them, can be chosen.
 func (b *tab) sets() int { return value[int](b, `document.querySelectorAll('.set').length`) }
 
-// chooseSet chooses one.
 func (b *tab) chooseSet(set int) {
 	b.t.Helper()
 	if b.sets() == 1 {
@@ -57,15 +54,13 @@ func (b *tab) chooseSet(set int) {
 	b.drawn()
 }
 
-// tabs returns the ids of the pages of the set that is seen. The tabs of a
-// served report come one after the other.
+// tabs returns the ids of the pages of the set that is seen. The tabs of a served report come one after the other.
 func (b *tab) tabs() []string {
 	b.t.Helper()
 	b.wait(`!document.querySelector('.set:not([hidden]) nav.tabs[aria-busy]')`)
 	return value[[]string](b, `[...document.querySelectorAll('.set:not([hidden]) [data-tab]:not([hidden])')].map((a) => a.dataset.tab)`)
 }
 
-// choose opens a page by its tab.
 func (b *tab) choose(id string) {
 	b.t.Helper()
 	b.do(clickOn(fmt.Sprintf(`.set:not([hidden]) [data-tab=%q]`, id)))
@@ -73,7 +68,6 @@ func (b *tab) choose(id string) {
 	b.drawn()
 }
 
-// clickOn clicks on the first element that a selector finds.
 func clickOn(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Click(chromedp.CSS(selector))
 }

@@ -40,9 +40,8 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Check runs write, which writes a file of at least one byte, with room for every
-// number of bytes. It fails the test unless write returns [ErrFull] when the disk
-// is full and what it wrote is a prefix of the file.
+// Check runs write, which writes a file of at least one byte, with room for every number of bytes. It fails the
+// test unless write returns [ErrFull] when the disk is full and what it wrote is a prefix of the file.
 func Check(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var whole bytes.Buffer

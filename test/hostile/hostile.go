@@ -1,5 +1,4 @@
-// Package hostile damages the files that tests of readers read, and checks the errors and the memory
-// of the readers.
+// Package hostile damages the files that tests of readers read, and checks the errors and the memory of the readers.
 package hostile
 
 import (
@@ -42,8 +41,7 @@ func Flips(data []byte, step int) iter.Seq2[int, []byte] {
 	}
 }
 
-// Splices yields the beginning of one seed followed by the end of another, at random, and the index
-// of the first seed.
+// Splices yields the beginning of one seed followed by the end of another, at random, and the index of the first seed.
 func Splices(rounds int, seeds ...[]byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		rng := rand.New(rand.NewPCG(4, 4))

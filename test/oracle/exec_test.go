@@ -25,9 +25,7 @@ func TestExec(t *testing.T) {
 		if dir == "" {
 			t.Chdir(here)
 		}
-		if err := os.WriteFile(filepath.Join(here, "a"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		WriteFile(t, filepath.Join(here, "a"), []byte(text))
 		var stdout, stderr bytes.Buffer
 		cmd := exec.Command(exe, args...)
 		cmd.Args[0] = "llvm-profdata"
@@ -38,10 +36,7 @@ func TestExec(t *testing.T) {
 		if stdin != "" {
 			cmd.Stdin = strings.NewReader(stdin)
 		}
-		code, err := start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := Must(start(cmd))(t)
 		file, _ := os.ReadFile(filepath.Join(here, "out"))
 		return outcome{stdout.String(), stderr.String(), string(file), code}
 	}
@@ -87,14 +82,10 @@ func TestExecServes(t *testing.T) {
 		t.Skip("needs Linux, a C compiler and a clang with shared libraries")
 	}
 	source := filepath.Join(t.TempDir(), "a.c")
-	if err := os.WriteFile(source, []byte("int a = A;\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	WriteFile(t, source, []byte("int a = A;\n"))
 	// CPATH is one of the variables that clang reads.
 	include := t.TempDir()
-	if err := os.WriteFile(filepath.Join(include, "found.h"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	WriteFile(t, filepath.Join(include, "found.h"), nil)
 	args := []string{"-fsyntax-only", "-DA=1", "-include", "found.h", source}
 	for range 2 {
 		if _, stderr, code := Run(t, clang, args...); code == 0 || !strings.Contains(stderr, "found.h") {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A Family has fixtures of one family of formats. Paths are below testdata until [Families]
-// returns them.
+// A Family has fixtures of one family of formats. Paths are below testdata until [Families] returns them.
 type Family struct {
 	Name     string   // as formats.Family has it
 	Views    []string // one file of each format that has a view

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -15,10 +17,31 @@ func ReadFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// WriteFile writes a file.
+// WriteFile writes a file, and makes the folders above it.
 func WriteFile(t testing.TB, name string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
+	err := os.MkdirAll(filepath.Dir(name), 0o777)
+	if err == nil {
+		err = os.WriteFile(name, data, 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// NoError ends the test if there is an error.
+func NoError(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Must returns the value, or ends the test if there is an error: oracle.Must(os.Stat(name))(t).
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		NoError(t, err)
+		return v
 	}
 }

@@ -18,8 +18,7 @@ const (
 	maxTotal   = 1500 << 10
 )
 
-// TestFixturesListTheFolder: fixtures.json and the folder name the same files,
-// and each file is what its entry says.
+// TestFixturesListTheFolder: fixtures.json and the folder name the same files, and each file is what its entry says.
 func TestFixturesListTheFolder(t *testing.T) {
 	listed := map[string]bool{}
 	total := 0
@@ -52,10 +51,7 @@ func TestFixturesListTheFolder(t *testing.T) {
 
 	dir := filepath.Join(Root(t), "testdata", "irpgo")
 	for _, folder := range []string{"clang*", "rustc*", "llvm*", "text"} {
-		files, err := filepath.Glob(filepath.Join(dir, folder, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := Must(filepath.Glob(filepath.Join(dir, folder, "*")))(t)
 		for _, file := range files {
 			rel, _ := filepath.Rel(dir, file)
 			if !listed[filepath.ToSlash(rel)] {
@@ -65,8 +61,7 @@ func TestFixturesListTheFolder(t *testing.T) {
 	}
 }
 
-// identify reads format and version from the first bytes; the fixtures are all
-// little-endian.
+// identify reads format and version from the first bytes; the fixtures are all little-endian.
 func identify(b []byte) (format string, version int) {
 	if len(b) == 0 {
 		return "empty", 0
@@ -84,8 +79,7 @@ func identify(b []byte) (format string, version int) {
 	return "text", 0
 }
 
-// TestFixturesNameNoMachinePaths: a path of the machine that made a fixture
-// would make it differ from machine to machine.
+// TestFixturesNameNoMachinePaths: a path of the machine that made a fixture would make it differ from machine to machine.
 func TestFixturesNameNoMachinePaths(t *testing.T) {
 	for _, f := range Fixtures(t) {
 		for _, dir := range []string{"/tmp/", "/home/", "/root/"} {
@@ -96,9 +90,8 @@ func TestFixturesNameNoMachinePaths(t *testing.T) {
 	}
 }
 
-// TestFixturesNotReadBy repeats what fixtures.json claims of profiles that a tool
-// does not read, and of empty ones, with the tools that are installed here.
-// TestFixtureBytes of package irpgo merges those that it reads.
+// TestFixturesNotReadBy repeats what fixtures.json claims of profiles that a tool does not read, and of empty ones,
+// with the tools that are installed here. TestFixtureBytes of package irpgo merges those that it reads.
 func TestFixturesNotReadBy(t *testing.T) {
 	for _, version := range []int{14, 16, 19, 22} {
 		t.Run(fmt.Sprintf("llvm%d", version), func(t *testing.T) {
@@ -126,8 +119,7 @@ func TestFixturesNotReadBy(t *testing.T) {
 	}
 }
 
-// TestSamplesFollowTheFolder: Samples skips without the folder, even where
-// tools are required, and returns it otherwise.
+// TestSamplesFollowTheFolder: Samples skips without the folder, even where tools are required, and returns it otherwise.
 func TestSamplesFollowTheFolder(t *testing.T) {
 	t.Setenv(RequireEnv, "1")
 	_, err := fs.Stat(os.DirFS(filepath.Dir(Root(t))), "shared/samples")

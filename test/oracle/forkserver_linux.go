@@ -38,8 +38,7 @@ var (
 	loaded   = map[string]*loadedTool{}
 )
 
-// runServed runs the command in a fork of a server. If served is false, it has
-// done nothing.
+// runServed runs the command in a fork of a server. If served is false, it has done nothing.
 func runServed(cmd *exec.Cmd) (code int, served bool, err error) {
 	if !servable.MatchString(filepath.Base(cmd.Path)) || cmd.Err != nil || cmd.Env != nil || cmd.ExtraFiles != nil || cmd.SysProcAttr != nil {
 		return 0, false, nil
@@ -119,8 +118,7 @@ func serverRequest(cmd *exec.Cmd) ([]byte, bool) {
 	return []byte(request), true
 }
 
-// forkServerLibrary returns testdata/forkserver.c compiled to a shared library, or
-// nothing if no compiler can build it.
+// forkServerLibrary returns testdata/forkserver.c compiled to a shared library, or nothing if no compiler can build it.
 var forkServerLibrary = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "profuse-oracle-")
 	if err != nil {
@@ -139,16 +137,14 @@ var forkServerLibrary = sync.OnceValue(func() []byte {
 	return nil
 })
 
-// A forkServer is a tool that was loaded once and runs many times; see
-// testdata/forkserver.c. It ends with this process.
+// A forkServer is a tool that was loaded once and runs many times; see testdata/forkserver.c. It ends with this process.
 type forkServer struct {
 	cmd    *exec.Cmd
 	socket int
 	env    string
 }
 
-// startForkServer loads the tool. It returns nil if there is no library or the tool
-// does not load it.
+// startForkServer loads the tool. It returns nil if there is no library or the tool does not load it.
 func startForkServer(exe, env string) *forkServer {
 	library := forkServerLibrary()
 	if len(library) == 0 {
@@ -189,8 +185,7 @@ func (s *forkServer) close() {
 	_ = s.cmd.Wait() // its exit code says nothing
 }
 
-// run runs the tool once with the streams of the command, through pipes, as package
-// exec does.
+// run runs the tool once with the streams of the command, through pipes, as package exec does.
 func (s *forkServer) run(cmd *exec.Cmd, request []byte) (code int, err error) {
 	var streams [3]*os.File
 	var wg sync.WaitGroup
@@ -221,8 +216,7 @@ func (s *forkServer) run(cmd *exec.Cmd, request []byte) (code int, err error) {
 	return s.answer()
 }
 
-// reading returns the end of a pipe from which the tool reads what from holds; a
-// nil reader is empty.
+// reading returns the end of a pipe from which the tool reads what from holds; a nil reader is empty.
 func reading(wg *sync.WaitGroup, from io.Reader) (*os.File, error) {
 	if from == nil {
 		return os.Open(os.DevNull)

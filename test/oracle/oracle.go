@@ -1,11 +1,9 @@
-// Package oracle gives tests the real tools to compare profuse with, and the
-// profiles that those tools wrote.
+// Package oracle gives tests the real tools to compare profuse with, and the profiles that those tools wrote.
 //
-// A test asks for a tool with [LLVM] or [Tool]. Where the tool is missing the
-// test is skipped with a reason that begins with [Missing]; with
-// PROFUSE_REQUIRE_ORACLE=1 in the environment it fails instead. The continuous
-// integration script sets the variable and also looks for [Missing] in the
-// output, so a comparison cannot quietly stop taking place.
+// A test asks for a tool with [LLVM] or [Tool]. Where the tool is missing the test is skipped with a reason that
+// begins with [Missing]; with PROFUSE_REQUIRE_ORACLE=1 in the environment it fails instead. The continuous
+// integration script sets the variable and also looks for [Missing] in the output, so a comparison cannot quietly
+// stop taking place.
 //
 // A test that takes long for what it proves begins with [Slow]: go test skips it,
 // make test runs it. Packages whose tests allocate much call [Main] in TestMain.
@@ -25,17 +23,14 @@ import (
 	"testing"
 )
 
-// Missing begins the reason of every skip and failure that a missing tool
-// causes.
+// Missing begins the reason of every skip and failure that a missing tool causes.
 const Missing = "oracle missing: "
 
-// RequireEnv is the environment variable that turns skips into failures when
-// it is "1".
+// RequireEnv is the environment variable that turns skips into failures when it is "1".
 const RequireEnv = "PROFUSE_REQUIRE_ORACLE"
 
-// LLVM returns the path of llvm-profdata of one LLVM release, by its major
-// number: llvm-profdata-22 for 22, or a plain llvm-profdata that says it is 22.
-// Without one the test is skipped (see [Missing]).
+// LLVM returns the path of llvm-profdata of one LLVM release, by its major number: llvm-profdata-22 for 22, or a
+// plain llvm-profdata that says it is 22. Without one the test is skipped (see [Missing]).
 func LLVM(t testing.TB, version int) string {
 	t.Helper()
 	name := fmt.Sprintf("llvm-profdata-%d", version)
@@ -55,9 +50,8 @@ func LLVM(t testing.TB, version int) string {
 	return ""
 }
 
-// Tool returns the path of the first of the named programs that is installed,
-// for example Tool(t, "clang-22", "clang"). Without any the test is skipped
-// (see [Missing]).
+// Tool returns the path of the first of the named programs that is installed, for example Tool(t, "clang-22",
+// "clang"). Without any the test is skipped (see [Missing]).
 func Tool(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -83,16 +77,14 @@ func GoTool(t testing.TB, folder, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Run runs a tool to its end with an empty standard input and returns what it
-// printed and its exit code, -1 if a signal ended it. A tool that cannot be
-// started fails the test.
+// Run runs a tool to its end with an empty standard input and returns what it printed and its exit code, -1 if a
+// signal ended it. A tool that cannot be started fails the test.
 func Run(t testing.TB, exe string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return RunIn(t, "", exe, args...)
 }
 
-// RunIn is [Run] in the given folder: compilers put the paths of their command
-// line into the names of functions.
+// RunIn is [Run] in the given folder: compilers put the paths of their command line into the names of functions.
 func RunIn(t testing.TB, dir, exe string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, diag bytes.Buffer
@@ -106,9 +98,8 @@ func RunIn(t testing.TB, dir, exe string, args ...string) (stdout, stderr string
 	return out.String(), diag.String(), code
 }
 
-// Samples returns the folder of old and foreign profiles that may lie beside
-// the checkout, ../shared/samples from the module root. They cannot be shipped,
-// so without the folder the test is always skipped.
+// Samples returns the folder of old and foreign profiles that may lie beside the checkout, ../shared/samples from
+// the module root. They cannot be shipped, so without the folder the test is always skipped.
 func Samples(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(filepath.Dir(Root(t)), "shared", "samples")
@@ -118,8 +109,7 @@ func Samples(t testing.TB) string {
 	return dir
 }
 
-// Root returns the folder of the profuse module that the test belongs to, also
-// from a module nested in it.
+// Root returns the folder of the profuse module that the test belongs to, also from a module nested in it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

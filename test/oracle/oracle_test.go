@@ -73,9 +73,7 @@ func TestLLVMTakesPlainNameOfTheRightRelease(t *testing.T) {
 	dir := t.TempDir()
 	fake := filepath.Join(dir, "llvm-profdata")
 	script := "#!/bin/sh\necho 'LLVM (http://llvm.org/):'\necho '  Debian LLVM version 98.1.8'\n"
-	if err := os.WriteFile(fake, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(fake, []byte(script), 0o755))
 	t.Setenv("PATH", dir)
 	t.Setenv(RequireEnv, "")
 	var got string

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// SlowEnv is the environment variable that enables slow tests when it is "1".
-// make test sets it.
+// SlowEnv is the environment variable that enables slow tests when it is "1". make test sets it.
 const SlowEnv = "PROFUSE_SLOW_TESTS"
 
 // LeftOut begins the reason of every skip for slowness.

@@ -34,7 +34,6 @@ func Main() {
 	os.Exit(0)
 }
 
-// runOne runs a command, discards its output and prints its cost.
 func runOne(argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr

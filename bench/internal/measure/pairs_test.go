@@ -18,8 +18,7 @@ func noisy(rng *rand.Rand, n int, around float64) []float64 {
 	return ratios
 }
 
-// TestInterval: the interval holds the true median as often as it says, and no value is
-// taken for certain of few.
+// TestInterval: the interval holds the true median as often as it says, and no value is taken for certain of few.
 func TestInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{6, 12, 25, 100, 1500} {

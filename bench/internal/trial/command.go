@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// A Command is a command line of profuse that reads a profile. These words stand for
-// others:
+// A Command is a command line of profuse that reads a profile. These words stand for others:
 //
 //	IN        the profile, perhaps damaged
 //	INTACT    the intact profile

@@ -17,8 +17,7 @@ var extremes = []uint64{
 	1 << 40, 1 << 56, 1<<61 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 8, 1<<64 - 1,
 }
 
-// Mutate returns a damaged copy of data, and what was done to it. other is a profile of
-// any format, which parts are taken from.
+// Mutate returns a damaged copy of data, and what was done to it. other is a profile of any format, which parts are taken from.
 func Mutate(rng *rand.Rand, data, other []byte) (damaged []byte, how string) {
 	d := bytes.Clone(data)
 	at := func(n int) int { return rng.IntN(max(n, 1)) }

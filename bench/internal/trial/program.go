@@ -5,6 +5,7 @@ package trial
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,9 +35,8 @@ var programs = []struct{ format, family, path, profile string }{
 	{"DWARF, compressed (clang 22)", debug, "memprof/raw/clang22-fixed-gz.debug", "memprof/raw/clang22-fixed-gz.memprofraw"},
 }
 
-// Programs returns programs of every kind, profiles whose programs have coverage
-// mappings, and a tracefile of them. It makes what testdata has in another form in a
-// folder.
+// Programs returns programs of every kind, profiles whose programs have coverage mappings, and a tracefile of them.
+// It makes what testdata has in another form in a folder.
 func Programs(profuse, dir string) ([]Subject, error) {
 	var all []Subject
 	for _, p := range programs {
@@ -77,17 +77,13 @@ func Programs(profuse, dir string) ([]Subject, error) {
 	var b bytes.Buffer
 	// A jar is a zip archive of class files.
 	w := zip.NewWriter(&b)
-	if err := w.AddFS(os.DirFS("testdata/iprof/app/classes")); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.AddFS(os.DirFS("testdata/iprof/app/classes")), w.Close()); err != nil {
 		return nil, err
 	}
 	jar.Data = b.Bytes()
 	return append(all, archive, jar, trace), nil
 }
 
-// archiveOf returns a static archive of objects.
 func archiveOf(objects ...[]byte) []byte {
 	b := []byte("!<arch>\n")
 	for i, o := range objects {

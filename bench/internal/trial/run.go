@@ -26,15 +26,13 @@ type Result struct {
 	Stderr []byte
 }
 
-// Patience is how long a command may take on an input of some MiB, and MaxMemory how
-// many bytes.
+// Patience is how long a command may take on an input of some MiB, and MaxMemory how many bytes.
 const (
 	Patience  = 10 * time.Second
 	MaxMemory = 1 << 30
 )
 
-// Start starts a command. The function that it returns waits for its end, and ends it
-// when it takes too long or too much.
+// Start starts a command. The function that it returns waits for its end, and ends it when it takes too long or too much.
 func Start(argv ...string) (*exec.Cmd, func() Result, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var stdout, stderr bytes.Buffer
@@ -104,8 +102,7 @@ func Run(argv ...string) (Result, error) {
 // interrupted are the exit codes of profuse after a signal that asks it to end.
 var interrupted = [...]int{128 + int(syscall.SIGHUP), 128 + int(syscall.SIGINT), 128 + int(syscall.SIGTERM)}
 
-// Crashed reports whether the command ended by itself in a way that no command should:
-// by a signal or a panic.
+// Crashed reports whether the command ended by itself in a way that no command should: by a signal or a panic.
 func (r *Result) Crashed() bool {
 	return !r.Hung && !r.Greedy && (r.Signal != 0 || r.Code >= 128 && !slices.Contains(interrupted[:], r.Code) || r.Code == 2 && bytes.Contains(r.Stderr, []byte("\ngoroutine ")) ||
 		bytes.Contains(r.Stderr, []byte("panic serving")) || bytes.Contains(r.Stderr, []byte("PLEASE submit a bug report")))
@@ -118,6 +115,5 @@ func (r *Result) Remarks() []string {
 	return slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "merged ") })
 }
 
-// Told reports whether a command said something about its input that it did not say
-// about the intact one.
+// Told reports whether a command said something about its input that it did not say about the intact one.
 func (r *Result) Told(intact *Result) bool { return !slices.Equal(r.Remarks(), intact.Remarks()) }

@@ -1,7 +1,6 @@
 //go:build linux
 
-// Package trial runs profuse and the tools it stands beside on damaged profiles, for
-// bench/damage and bench/soak.
+// Package trial runs profuse and the tools it stands beside on damaged profiles, for bench/damage and bench/soak.
 package trial
 
 import (
@@ -38,13 +37,11 @@ type fixture struct {
 
 const irpgo, memprof, mip, iprof, sample = "irpgo", "memprof", "mip", "iprof", "sample"
 
-// isProfile reports whether a family is a family of profiles, not of programs or tracefiles.
 func isProfile(family string) bool {
 	return slices.Contains([]string{irpgo, memprof, mip, iprof, sample}, family)
 }
 
-// fixtures has one profile of each format and producer, small ones: a soak runs thousands of commands
-// on them.
+// fixtures has one profile of each format and producer, small ones: a soak runs thousands of commands on them.
 var fixtures = []fixture{
 	{format: "raw 8 (clang 14)", family: irpgo, path: "irpgo/clang14/ir-run1.profraw"},
 	{format: "raw 10 (clang 22)", family: irpgo, path: "irpgo/clang22/ir-run1.profraw", peer: "merge -o"},
@@ -107,8 +104,7 @@ func Subjects(profuse string) ([]Subject, error) {
 	return all, nil
 }
 
-// Large returns profiles of some MiB, for what happens while a file is read, which are
-// made in a folder, and some programs.
+// Large returns profiles of some MiB, for what happens while a file is read, which are made in a folder, and some programs.
 func Large(profuse, dir string) ([]Subject, error) {
 	all, err := Subjects(profuse)
 	if err != nil {

@@ -10,14 +10,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// A member is a file in a static archive.
 type member struct {
 	name string
 	data []byte
 }
 
-// readArchive returns the contents of a file and, of a static archive, its members; nil
-// for other files.
+// readArchive returns the contents of a file and, of a static archive, its members; nil for other files.
 func readArchive(file string) (data []byte, members []member, err error) {
 	if data, err = os.ReadFile(file); err != nil || !object.IsArchive(data) {
 		return data, nil, err
@@ -29,8 +27,7 @@ func readArchive(file string) (data []byte, members []member, err error) {
 	return data, members, err
 }
 
-// definedSymbols returns the global symbols that an ELF object defines; none for
-// other files.
+// definedSymbols returns the global symbols that an ELF object defines; none for other files.
 func definedSymbols(data []byte) (names []string) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil || f.Type != elf.ET_REL {
@@ -45,9 +42,8 @@ func definedSymbols(data []byte) (names []string) {
 	return names
 }
 
-// writeArchive writes a static archive in GNU form: the index of symbols, the names
-// of members, and the members, each after a header of 60 bytes and at an even
-// offset.
+// writeArchive writes a static archive in GNU form: the index of symbols, the names of members, and the
+// members, each after a header of 60 bytes and at an even offset.
 //
 //	index   u32 number | u32 offset of the header of the member, for each symbol | names, each with a NUL
 //	names   each with "/\n"; the header of a member has "/" and the offset of its name
@@ -81,7 +77,6 @@ func writeArchive(file string, members []member) error {
 	return os.WriteFile(file, append(head.Bytes(), body.Bytes()...), 0o666)
 }
 
-// writeMember writes a member with its header.
 func writeMember(b *bytes.Buffer, name string, data []byte) {
 	fmt.Fprintf(b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 0, 0, 0, 0o644, len(data))
 	b.Write(data)

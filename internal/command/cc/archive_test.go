@@ -1,7 +1,6 @@
 package cc
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,10 +19,7 @@ func TestWriteArchive(t *testing.T) {
 	if out, err := exec.Command(oracle.Tool(t, "gcc"), "-c", source, "-o", object).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	code, err := os.ReadFile(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := oracle.ReadFile(t, object)
 	members := []member{{"odd", []byte("abc")}, {"a.o", code}, {"lib.rmeta", []byte("x")}, {"a name of more than sixteen bytes.o", code}, {"odd", nil}}
 	file := filepath.Join(dir, "x.a")
 	if err := writeArchive(file, members); err != nil {

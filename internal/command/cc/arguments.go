@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// argKind says which steps of a compilation (compiling, assembling, linking)
-// get an argument.
+// argKind says which steps of a compilation (compiling, assembling, linking) get an argument.
 type argKind byte
 
 const (
@@ -68,7 +67,6 @@ func wordsOf(arg string) int {
 	return 1
 }
 
-// parseArguments parses the command line of a GNU-like compiler.
 func parseArguments(args []string) []argument {
 	var list []argument
 	language, options := "", true
@@ -204,8 +202,7 @@ func inputKindOf(file, language string) inputKind {
 	return inputLinker
 }
 
-// compilesNothing reports whether the option makes a compiler produce neither
-// objects nor programs.
+// compilesNothing reports whether the option makes a compiler produce neither objects nor programs.
 func compilesNothing(arg string) bool {
 	switch arg {
 	case "-E", "--preprocess", "-M", "-MM", "--dependencies", "--user-dependencies", "-fsyntax-only", "-###", "--analyze", "--version",

@@ -92,7 +92,7 @@ func TestAssemblerSources(t *testing.T) {
 				if mode.name != "function" && mode.name != "blocks" {
 					printed = "" // counting changes the flags
 				}
-				if r := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, program...); r.code != 0 || printed != "" && r.stdout != printed {
+				if r := b.exec(rawFile, program...); r.code != 0 || printed != "" && r.stdout != printed {
 					t.Errorf("%s: %+v", mode.name, r)
 				}
 				p := b.profile("prog", "raw")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
@@ -67,16 +68,15 @@ func (d *driver) runtimeObject(ctx context.Context, c *compiler, flags *machineF
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
-	dir, err := d.tempDir()
+	source, err := d.tempFile("runtime.c")
+	if err == nil {
+		err = os.WriteFile(source, runtime.Source(), 0o666)
+	}
 	if err != nil {
 		return "", err
 	}
-	source, object := filepath.Join(dir, "runtime.c"), filepath.Join(dir, "runtime.o")
-	if err := os.WriteFile(source, runtime.Source(), 0o666); err != nil {
-		return "", err
-	}
-	argv := append(append(append([]string{}, c.argv...), codegenOnly(c.machine)...), options...)
-	argv = append(argv, "-x", "c", "-c", source, "-o", object)
+	object := replaceExtension(source, ".o")
+	argv := slices.Concat(c.argv, codegenOnly(c.machine), options, []string{"-x", "c", "-c", source, "-o", object})
 	if out, err := d.output(ctx, argv); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -113,7 +113,6 @@ func fixedName(pattern string, unit uint32) (name string, err error) {
 	return name, err
 }
 
-// errDirective is about the name of the small runtime's file.
 var errDirective = fmt.Errorf("%w: -fmachine-profile-small-runtime: the name of the file may have %%h, one %%p, and %%%%; other parts are not known when the program is linked", errFlags)
 
 // codegenOnly drops the target's arguments that the runtime sets itself: position independence, which

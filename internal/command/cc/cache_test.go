@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestCacheDir: what the environment says comes first, and what would depend on
@@ -36,9 +38,7 @@ func TestCacheDir(t *testing.T) {
 // TestStoreFails: what cannot be stored leaves nothing in the cache.
 func TestStoreFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(dir, "file"), []byte("old"))
 	if err := os.MkdirAll(filepath.Join(dir, "taken", "sub"), 0o777); err != nil {
 		t.Fatal(err)
 	}

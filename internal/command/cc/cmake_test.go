@@ -36,9 +36,7 @@ target_link_libraries(prog still moving)
 		if r = b.exec(nil, cmake, "--build", "build", "-j4"); r.code != 0 || r.stderr != "" {
 			t.Fatal(r.stdout, r.stderr)
 		}
-		if got := b.run(nil, "build/prog"); got != "7\n" {
-			t.Errorf("printed %q", got)
-		}
+		b.prints("7\n", nil, "build/prog")
 		raw := func(unit string) string { return fmt.Sprintf("default_%04x.mipraw", guid.LinkUnit(unit)&0xffff) }
 		b.wantCalls(b.profile("build/prog", raw("prog")), map[string]uint64{"main": 1, "still": 1, "idle": 0})
 		b.wantCalls(b.profile("build/libmoving.so", raw("libmoving.so")), map[string]uint64{"_Z6movingi": 1})

@@ -19,8 +19,7 @@ const (
 	hH = "int f(int);\n"
 )
 
-// tree lists the files of a folder, and what is in those that say what was
-// built.
+// tree lists the files of a folder, and what is in those that say what was built.
 func (b *bench) tree() map[string]string {
 	b.t.Helper()
 	m := map[string]string{}
@@ -43,8 +42,7 @@ func (b *bench) tree() map[string]string {
 	return m
 }
 
-// TestCommandLines: files, dependencies, messages and exit codes are those of
-// the compiler alone.
+// TestCommandLines: files, dependencies, messages and exit codes are those of the compiler alone.
 func TestCommandLines(t *testing.T) {
 	lines := []string{
 		"-c a.c", "-c a.c b.c", "-c a.c -o o/x.o", "a.c b.c -o prog", "a.c b.c", "-S a.c", "-S b.c -o o/b.s", "-o prog -x c a.c b.c -lm",
@@ -176,10 +174,7 @@ func TestLinkUnits(t *testing.T) {
 func TestReport(t *testing.T) {
 	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH, "asm.s", ".globl g\ng:\n\tret\n", "list", "fun:f\n")
 	cc := oracle.Tool(t, "gcc", "clang-19")
-	r := b.exec(nil, b.self, "--report", "rep", generate, "-fmachine-profile-special-case-list=list", "--", cc, "-c", "a.c", "b.c", "asm.s")
-	if r.code != 0 || r.stderr != "" {
-		t.Fatal(r)
-	}
+	b.succeeds(nil, b.self, "--report", "rep", generate, "-fmachine-profile-special-case-list=list", "--", cc, "-c", "a.c", "b.c", "asm.s")
 	got, _ := os.ReadFile(b.path("rep"))
 	if want := "b.c\tf\tin the special-case list\nasm.s\t\tassembler source\n"; string(got) != want {
 		t.Errorf("report %q, want %q", got, want)
@@ -199,10 +194,7 @@ p/%: o/%.o ; @$(CC) $(LDFLAGS) $< -o $@
 		b.write(string(rune('0'+i))+".c", trivial)
 	}
 	b.env = append(b.env, "PROFUSE_CACHE="+b.path("cache"))
-	r := b.exec(nil, make, "-j8", "CC="+b.self+" -- "+oracle.Tool(t, "gcc", "clang-19"), "CFLAGS=-O2 "+generate, "LDFLAGS="+generate)
-	if r.code != 0 || r.stderr != "" {
-		t.Fatal(r)
-	}
+	b.succeeds(nil, make, "-j8", "CC="+b.self+" -- "+oracle.Tool(t, "gcc", "clang-19"), "CFLAGS=-O2 "+generate, "LDFLAGS="+generate)
 	b.noTemporaries()
 	for i := range 10 {
 		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=%h.raw"}, "p/"+string(rune('0'+i)))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,6 @@ const (
 	modeAssembly
 )
 
-// A gnuJob is the command line of a GNU-like compiler.
 type gnuJob struct {
 	*driver
 	compiler *compiler
@@ -71,8 +71,7 @@ func (j *gnuJob) run(ctx context.Context, rustAssembly string) error {
 	return j.link(ctx, objects, rustAssembly)
 }
 
-// compile compiles a source and returns the object, or "" if the command stops
-// before assembling.
+// compile compiles a source and returns the object, or "" if the command stops before assembling.
 func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	dir, err := j.tempDir()
 	if err != nil {
@@ -88,8 +87,11 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 		name = stem(j.output)
 	}
 	// With bitcode the linker generates the code, and only then is there anything to instrument.
-	if j.lto && !j.fat && in.input == inputSource {
+	bitcode := j.lto && !j.fat && in.input == inputSource
+	if bitcode || j.mode == modeLink {
 		object = filepath.Join(dir, filepath.Base(object))
+	}
+	if bitcode {
 		if err := j.driver.run(ctx, append(j.compileWords(in, "-c", object), j.dependencyWords(in)...)); err != nil {
 			return "", err
 		}
@@ -102,18 +104,9 @@ func (j *gnuJob) compile(ctx context.Context, in *argument) (string, error) {
 	if err := j.keepTemporaries(in, assembly); err != nil {
 		return "", err
 	}
-	switch j.mode {
-	case modeAssembly:
-		object = j.output
-		if object == "" {
-			object = stem(in.value) + ".s"
-		}
-		err = j.deliver(assembly, object)
-		object = ""
-	case modeLink:
-		object = filepath.Join(dir, filepath.Base(object))
-		err = j.assemble(ctx, assembly, object)
-	default:
+	if j.mode == modeAssembly {
+		object, err = "", j.deliver(assembly, cmp.Or(j.output, stem(in.value)+".s"))
+	} else {
 		err = j.assemble(ctx, assembly, object)
 	}
 	if err != nil {
@@ -190,7 +183,7 @@ var lineMarker = regexp.MustCompile(`^# (\d+) ("[^\n]*?")`)
 // compileWords returns the command that compiles a source as step says: to
 // assembly, or under link-time optimization to an object.
 func (j *gnuJob) compileWords(in *argument, step, output string) []string {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for i := range j.args {
 		a := &j.args[i]
 		switch a.kind {
@@ -249,7 +242,6 @@ func (j *gnuJob) splitDebugWords(in *argument) []string {
 	return append(name, "-Xclang", "-split-dwarf-output", "-Xclang", file)
 }
 
-// auxiliaryPrefix returns the prefix of the names of auxiliary files.
 func (j *gnuJob) auxiliaryPrefix() string {
 	switch {
 	case j.mode != modeLink && j.output != "":
@@ -287,11 +279,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	}
 	// Make's target is the object that the user gets, not the assembly.
 	if !targeted {
-		target := j.output
-		if target == "" {
-			target = stem(in.value) + ".o"
-		}
-		words = append(words, "-MQ", target)
+		words = append(words, "-MQ", cmp.Or(j.output, stem(in.value)+".o"))
 	}
 	if !named {
 		file := stem(in.value) + ".d"
@@ -306,8 +294,7 @@ func (j *gnuJob) dependencyWords(in *argument) []string {
 	return words
 }
 
-// compilerFlags returns the options with which the compiler has to print
-// assembly.
+// compilerFlags returns the options with which the compiler has to print assembly.
 func (d *driver) compilerFlags(family instrument.Compiler, target asm.Target) []string {
 	if d.evidence != nil {
 		return instrument.UseFlags(family, target)
@@ -345,9 +332,8 @@ func (d *driver) rewrite(source, file string, opt instrument.Options) error {
 	return os.WriteFile(file, out, 0o666)
 }
 
-// assemble assembles a rewritten file.
 func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for _, a := range j.args {
 		switch a.kind {
 		case argMachine, argDebug, argAssemble:
@@ -368,7 +354,7 @@ func (j *gnuJob) assemble(ctx context.Context, assembly, object string) error {
 
 // assembleAsIs assembles one assembler source of a command with several inputs.
 func (j *gnuJob) assembleAsIs(ctx context.Context, in *argument) error {
-	argv := append([]string{}, j.compiler.argv...)
+	argv := slices.Clone(j.compiler.argv)
 	for i := range j.args {
 		a := &j.args[i]
 		switch {
@@ -414,9 +400,8 @@ func (j *gnuJob) keepTemporaries(in *argument, assembly string) error {
 	return nil
 }
 
-// moveAuxiliary copies the files that the compiler wrote beside the assembly, such
-// as time traces and statistics, to the folder where it would have written them
-// without the driver.
+// moveAuxiliary copies the files that the compiler wrote beside the assembly, such as time traces and
+// statistics, to the folder where it would have written them without the driver.
 func (j *gnuJob) moveAuxiliary(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

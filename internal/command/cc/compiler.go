@@ -26,14 +26,12 @@ type compiler struct {
 	facts
 }
 
-// facts is what a compiler reports about itself.
 type facts struct {
 	Clang  bool   `json:"clang"`
 	Major  int    `json:"major"` // of the version
 	Triple string `json:"triple"`
 }
 
-// launchers run the compiler that is their first argument.
 var launchers = asm.Words("ccache distcc sccache icecc env")
 
 // splitCommand splits a command line after the compiler.
@@ -63,8 +61,7 @@ func (d *driver) openCompiler(ctx context.Context, argv, machine []string) (*com
 			return nil, err
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
-			// The name stays part of the identity: clang and clang++ are one
-			// file.
+			// The name stays part of the identity: clang and clang++ are one file.
 			info, err := os.Stat(real)
 			if err != nil {
 				return nil, err
@@ -120,7 +117,6 @@ var otherCompilers = map[string]string{
 // compilerVersion matches what follows the name of a compiler.
 var compilerVersion = regexp.MustCompile(`(-new)?(-[\d.]+)?$`)
 
-// refuseCompiler returns an error for the name of a compiler that cannot be used.
 func refuseCompiler(name string) error {
 	if sentence := otherCompilers[compilerVersion.ReplaceAllString(name, "")]; sentence != "" {
 		return errors.New(name + ": " + sentence)
@@ -137,7 +133,6 @@ func errNotCompiler(err error) error {
 	return err
 }
 
-// parseVersion parses the output of a compiler for -v.
 func parseVersion(out []byte) (f facts) {
 	clangVersion, gccVersion := regexp.MustCompile(`\bclang version (\d+)`), regexp.MustCompile(`^gcc version (\d+)`)
 	s := bufio.NewScanner(bytes.NewReader(out))
@@ -178,7 +173,6 @@ func (c *compiler) target(args []argument) (asm.Target, error) {
 	return t, nil
 }
 
-// machineWords returns the arguments that choose the target.
 func machineWords(args []argument) (words []string) {
 	for _, a := range args {
 		if a.kind == argMachine {

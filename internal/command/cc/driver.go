@@ -17,27 +17,23 @@ import (
 
 // commandLine is a compiler's command line with the driver's own options.
 type commandLine struct {
-	// flags are -fmachine-profile flags; they precede those among the compiler's
-	// arguments.
+	// flags are -fmachine-profile flags; they precede those among the compiler's arguments.
 	flags []string
-	// report is the file that lists the functions not instrumented, "" for
-	// none.
+	// report is the file that lists the functions not instrumented, "" for none.
 	report string
 	// compiler is the compiler and its arguments.
 	compiler []string
 	// rustAssembly is the assembly of the crate that is linked, when rustc
 	// calls the driver as its linker.
 	rustAssembly string
-	// assembles says how to rewrite the assembly, when gcc calls the driver as its
-	// assembler.
+	// assembles says how to rewrite the assembly, when gcc calls the driver as its assembler.
 	assembles string
 }
 
 // ErrUsage is returned for command lines that the driver does not understand.
 var ErrUsage = errors.New("invalid command line")
 
-// parseCommandLine parses the driver's own options, an optional "--", the
-// compiler and its arguments.
+// parseCommandLine parses the driver's own options, an optional "--", the compiler and its arguments.
 func parseCommandLine(args []string) (commandLine, error) {
 	var job commandLine
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--" {
@@ -69,8 +65,7 @@ func parseCommandLine(args []string) (commandLine, error) {
 	return job, nil
 }
 
-// rustAssemblyOption passes a crate's assembly from the driver to itself as
-// rustc's linker.
+// rustAssemblyOption passes a crate's assembly from the driver to itself as rustc's linker.
 const rustAssemblyOption = "--rust-assembly"
 
 type driver struct {
@@ -83,10 +78,9 @@ type driver struct {
 	evidence *instrument.Evidence
 }
 
-// Run carries out a command line: the driver's own options, an optional "--",
-// the compiler and its arguments. The error is [ErrUsage] for options that the
-// driver does not know, an [*ExitError] if the compiler fails, and the cause of
-// the context if the context ends.
+// Run carries out a command line: the driver's own options, an optional "--", the compiler and its
+// arguments. The error is [ErrUsage] for options that the driver does not know, an [*ExitError] if the
+// compiler fails, and the cause of the context if the context ends.
 func Run(ctx context.Context, env Env, args []string) error {
 	job, err := parseCommandLine(args)
 	if err != nil {
@@ -110,7 +104,6 @@ func (d *driver) warn(format string, args ...any) {
 	fmt.Fprintf(d.env.Stderr, "profuse cc: warning: "+format+"\n", args...)
 }
 
-// main decides how to run the compiler.
 func (d *driver) main(ctx context.Context, job commandLine) error {
 	argv, given := splitCommand(job.compiler)
 	args := responsefile.ExpandForCompiler(given)
@@ -149,40 +142,15 @@ func (d *driver) main(ctx context.Context, job commandLine) error {
 	return d.compileAndLink(ctx, argv, rest, plain, job.rustAssembly)
 }
 
-// discardTemp removes the temporary files before another program replaces the
-// process.
+// discardTemp removes the temporary files before another program replaces the process.
 func (d *driver) discardTemp() {
 	os.RemoveAll(d.temp)
 	d.temp = ""
 }
 
-// compileAndLink parses and runs the command line of a GNU-like compiler.
 func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string, rustAssembly string) error {
-	j, flags := &gnuJob{driver: d, args: parseArguments(rest)}, &d.flags
-	for i := range j.args {
-		a := &j.args[i]
-		switch {
-		case a.kind == argInput:
-			j.inputs = append(j.inputs, a)
-			j.sources = j.sources || a.input == inputSource
-			j.assembler = j.assembler || a.input == inputAssembler && flags.Generate && flags.AssemblerSources
-		case a.kind == argOutput:
-			j.output = a.value
-		case a.words[0] == "-c" || a.words[0] == "--compile":
-			j.mode = max(j.mode, modeObjects)
-		case a.words[0] == "-S" || a.words[0] == "--assemble":
-			j.mode = modeAssembly
-		}
-	}
-	switch {
-	case slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputForeign }):
-		// refuse returns the error.
-	case len(j.inputs) == 0,
-		!j.sources && !(j.assembler && j.mode == modeObjects) && j.mode != modeLink,
-		// The compiler reports the following two errors itself.
-		j.output != "" && j.mode != modeLink && len(j.inputs) > 1,
-		slices.ContainsFunc(j.inputs, isMissing),
-		slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == inputHeader }):
+	j := d.parseJob(rest)
+	if j.isCompilersOwn() {
 		for _, in := range j.inputs {
 			if err := d.report.passed(in.value, "not compiled"); err != nil {
 				return err
@@ -194,40 +162,87 @@ func (d *driver) compileAndLink(ctx context.Context, argv, rest, plain []string,
 	if err := j.refuse(); err != nil {
 		return err
 	}
-	var err error
-	if j.compiler, err = d.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
+	if err := j.identify(ctx, argv, rustAssembly != ""); err != nil {
 		return err
 	}
-	for _, in := range j.inputs {
-		if ext := filepath.Ext(in.value); j.compiler.Clang && in.language == "" && gccOnly[ext] {
-			return fmt.Errorf("%s: clang does not compile this; gccgo, gdc and gnat do", in.value)
-		}
-	}
-	if j.target, err = j.compiler.target(j.args); err != nil {
-		return err
-	}
-	if j.options, err = d.flags.Options(j.target, rustAssembly != "" || j.has("-pthread", "-pthreads")); err != nil {
-		return err
-	}
-	j.options.KeepAlignment = alignsBlocks(j.args)
-	j.lto = j.last("-fno-lto", "-flto") != ""
-	j.fat = j.last("-fno-fat-lto-objects", "-ffat-lto-objects") != "" && (!j.compiler.Clang || j.compiler.Major >= clangFat)
-	switch {
-	case j.lto && j.target.Format == asm.MachO:
-		return errors.New("-flto: the linkers of Mach-O print no assembly; link-time optimization is possible on ELF")
-	case j.assembler && j.target.Format == asm.MachO:
-		return errors.New("-fmachine-profile-assembler-sources: assembler sources of Mach-O do not say what is a function; this is possible on ELF")
-	case j.lto && !j.fat && j.mode != modeLink && j.sources: // the linker will generate the code
+	if j.lto && !j.fat && j.mode != modeLink && j.sources { // the linker will generate the code
 		d.discardTemp()
 		return d.passThrough(ctx, slices.Concat(argv, d.compilerFlags(j.family(), j.target), plain[len(argv):]))
 	}
 	return j.run(ctx, rustAssembly)
 }
 
+// parseJob reads what the arguments alone say: inputs, output and the last step.
+func (d *driver) parseJob(args []string) *gnuJob {
+	j := &gnuJob{driver: d, args: parseArguments(args)}
+	for i := range j.args {
+		a := &j.args[i]
+		switch {
+		case a.kind == argInput:
+			j.inputs = append(j.inputs, a)
+			j.sources = j.sources || a.input == inputSource
+			j.assembler = j.assembler || a.input == inputAssembler && d.flags.Generate && d.flags.AssemblerSources
+		case a.kind == argOutput:
+			j.output = a.value
+		case a.words[0] == "-c" || a.words[0] == "--compile":
+			j.mode = max(j.mode, modeObjects)
+		case a.words[0] == "-S" || a.words[0] == "--assemble":
+			j.mode = modeAssembly
+		}
+	}
+	return j
+}
+
+// isCompilersOwn reports whether the command is left to the compiler: it makes nothing to instrument, or
+// the compiler reports what is wrong with it. [gnuJob.refuse] has an error for foreign inputs.
+func (j *gnuJob) isCompilersOwn() bool {
+	has := func(kind inputKind) bool {
+		return slices.ContainsFunc(j.inputs, func(a *argument) bool { return a.input == kind })
+	}
+	switch {
+	case has(inputForeign):
+		return false
+	case len(j.inputs) == 0, has(inputHeader), slices.ContainsFunc(j.inputs, isMissing):
+		return true
+	case j.mode == modeLink:
+		return false
+	}
+	return !j.sources && !(j.assembler && j.mode == modeObjects) || j.output != "" && len(j.inputs) > 1
+}
+
+// identify asks the compiler what it is and sets what follows from that: the target, the options of
+// instrumentation and the form of link-time optimization. It refuses what the compiler or target excludes.
+func (j *gnuJob) identify(ctx context.Context, argv []string, threads bool) (err error) {
+	if j.compiler, err = j.openCompiler(ctx, argv, machineWords(j.args)); err != nil {
+		return err
+	}
+	for _, in := range j.inputs {
+		if j.compiler.Clang && in.language == "" && gccOnly[filepath.Ext(in.value)] {
+			return fmt.Errorf("%s: clang does not compile this; gccgo, gdc and gnat do", in.value)
+		}
+	}
+	if j.target, err = j.compiler.target(j.args); err != nil {
+		return err
+	}
+	if j.options, err = j.flags.Options(j.target, threads || j.has("-pthread", "-pthreads")); err != nil {
+		return err
+	}
+	j.options.KeepAlignment = alignsBlocks(j.args)
+	j.lto = j.last("-fno-lto", "-flto") != ""
+	j.fat = j.last("-fno-fat-lto-objects", "-ffat-lto-objects") != "" && (!j.compiler.Clang || j.compiler.Major >= clangFat)
+	switch {
+	case j.target.Format != asm.MachO:
+	case j.lto:
+		return errors.New("-flto: the linkers of Mach-O print no assembly; link-time optimization is possible on ELF")
+	case j.assembler:
+		return errors.New("-fmachine-profile-assembler-sources: assembler sources of Mach-O do not say what is a function; this is possible on ELF")
+	}
+	return nil
+}
+
 // clangFat is the first release of clang that knows -ffat-lto-objects.
 const clangFat = 17
 
-// family returns the family of the job's compiler.
 func (j *gnuJob) family() instrument.Compiler {
 	if j.compiler.Clang {
 		return instrument.Clang
@@ -235,13 +250,11 @@ func (j *gnuJob) family() instrument.Compiler {
 	return instrument.GCC
 }
 
-// has reports whether one of the options is given.
 func (j *gnuJob) has(options ...string) bool {
 	return slices.ContainsFunc(j.args, func(a argument) bool { return slices.Contains(options, a.words[0]) })
 }
 
-// alignsBlocks reports whether the arguments ask for the alignment of blocks. The
-// blocks then keep it.
+// alignsBlocks reports whether the arguments ask for the alignment of blocks. The blocks then keep it.
 func alignsBlocks(args []argument) bool {
 	return slices.ContainsFunc(args, func(a argument) bool {
 		for _, prefix := range []string{"-falign-loops", "-falign-jumps", "-falign-labels"} {
@@ -329,7 +342,6 @@ func (j *gnuJob) last(off string, on ...string) (option string) {
 	return option
 }
 
-// replaceExtension changes the extension of the last element of a path.
 func replaceExtension(path, ext string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ext
 }

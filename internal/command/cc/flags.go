@@ -37,8 +37,7 @@ type machineFlags struct {
 	Runtime         bool // -f[no-]machine-profile-runtime: link the runtime; true
 	Dump            bool // -f[no-]machine-profile-dump: write a profile at exit; true
 	// Use lists the profiles to lay out functions by, separated by commas,
-	// -fmachine-profile-use=FILE[,FILE]...; "" after -fno-machine-profile-use.
-	// It excludes Generate.
+	// -fmachine-profile-use=FILE[,FILE]...; "" after -fno-machine-profile-use. It excludes Generate.
 	Use string
 	// RuntimeBuffer is the size in bytes of the program's table of call edges,
 	// 0 for none: -fmachine-profile-runtime-buffer=N.
@@ -47,9 +46,8 @@ type machineFlags struct {
 	Split          bool // -f[no-]machine-profile-split: with Use, move blocks that never ran out of functions; true
 	AllBlockProbes bool // -f[no-]machine-profile-all-block-probes: infer nothing
 	Atomic         bool // -f[no-]machine-profile-atomic: count exactly in threads
-	// Threads, -f[no-]machine-profile-threads, says whether the program's
-	// threads run the same functions at the same time, see
-	// instrument.Options.Threads. By default they do in Rust and with -pthread.
+	// Threads, -f[no-]machine-profile-threads, says whether the program's threads run the same functions
+	// at the same time, see instrument.Options.Threads. By default they do in Rust and with -pthread.
 	Threads tristate
 	Signals bool // -f[no-]machine-profile-signals: link a runtime that can write a profile on signals
 	// SmallRuntime, -fmachine-profile-small-runtime=FILE, links a runtime that writes to
@@ -81,8 +79,7 @@ const (
 	maxRuntimeBuffer = 1 << 30 // within reach of code displacements, with room for the program
 )
 
-// parseFlags returns the flags in a command line, and its other arguments in
-// order.
+// parseFlags returns the flags in a command line, and its other arguments in order.
 func parseFlags(args []string) (machineFlags, []string, error) {
 	f := machineFlags{GroupCount: 1, Runtime: true, Dump: true, Split: true}
 	var callGraph tristate

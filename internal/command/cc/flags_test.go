@@ -2,7 +2,6 @@ package cc
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestParseFlags(t *testing.T) {
@@ -93,9 +93,7 @@ func TestOptionsOfFlags(t *testing.T) {
 	dir := t.TempDir()
 	list, bad := filepath.Join(dir, "list"), filepath.Join(dir, "bad")
 	for file, text := range map[string]string{list: "fun:main\nfun:_Z*v\n", bad: "nonsense\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte(text))
 	}
 	f, _, err := parseFlags([]string{
 		"-fmachine-profile-generate", "-fmachine-profile-special-case-list=" + list, "-fmachine-profile-min-instruction-count=5",

@@ -49,8 +49,7 @@ func words(list string) []string {
 	return strings.Split(strings.Join(strings.Fields(list), " "), " / ")
 }
 
-// flagProgram has tables of jumps, indirect calls, thread-local variables
-// and a block that never runs.
+// flagProgram has tables of jumps, indirect calls, thread-local variables and a block that never runs.
 const flagProgram = `#include <stdio.h>
 static __thread int last;
 extern int work(int), twice(int);
@@ -144,10 +143,7 @@ func tryFlags(t *testing.T, cc, flags string) string {
 	if strings.Contains(flags, "-finstrument-functions") {
 		b.write("m.c", flagProgram+flagHooks)
 	}
-	tools := b.path("tools") // gcc knows lld by its plain name only
-	os.Mkdir(tools, 0o777)
-	os.Symlink(oracle.Tool(t, "ld.lld-22"), filepath.Join(tools, "ld.lld"))
-	command := slices.Concat([]string{oracle.Tool(t, cc), "m.c", "-B" + tools}, strings.Fields(flags))
+	command := slices.Concat([]string{oracle.Tool(t, cc), "m.c", "-B" + lldTools(t)}, strings.Fields(flags))
 	plain := b.exec(nil, append(command, "-o", "plain")...)
 	if plain.code != 0 {
 		return "–" // the compiler or the linker cannot do that
@@ -173,7 +169,7 @@ func tryFlags(t *testing.T, cc, flags string) string {
 		}
 		// Not before: some kernels do not run 32-bit programs, which are refused.
 		want := b.exec(nil, b.path("plain"))
-		if got := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, b.path(name)); got != want {
+		if got := b.exec(rawFile, b.path(name)); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 		return true

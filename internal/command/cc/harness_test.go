@@ -2,6 +2,7 @@ package cc_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -63,8 +64,7 @@ type bench struct {
 	env  []string
 }
 
-// newBench makes a folder of files, given as name and text in turn. The cache
-// is shared by all.
+// newBench makes a folder of files, given as name and text in turn. The cache is shared by all.
 func newBench(t testing.TB, files ...string) *bench {
 	t.Helper()
 	self, err := os.Executable()
@@ -95,11 +95,17 @@ func (b *bench) write(name, text string) {
 
 func (b *bench) read(name string) []byte {
 	b.t.Helper()
-	data, err := os.ReadFile(b.path(name))
+	return oracle.ReadFile(b.t, b.path(name))
+}
+
+// elf opens an ELF file of the bench.
+func (b *bench) elf(name string) *elf.File {
+	b.t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(b.read(name)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return data
+	return f
 }
 
 // result is what a process left.
@@ -129,10 +135,7 @@ func (b *bench) cc(argv ...string) result {
 // build is cc for commands that have to succeed without a word.
 func (b *bench) build(argv ...string) {
 	b.t.Helper()
-	r := b.cc(argv...)
-	if r.code != 0 || r.stderr != "" {
-		b.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(argv, " "), r.code, r.stdout, r.stderr)
-	}
+	b.succeeds(nil, append([]string{b.self, "--"}, argv...)...)
 	b.noTemporaries()
 }
 
@@ -152,21 +155,19 @@ func (b *bench) noTemporaries() {
 func (b *bench) run(env []string, argv ...string) string {
 	b.t.Helper()
 	argv[0] = b.path(argv[0])
-	r := b.exec(env, argv...)
-	if r.code != 0 || r.stderr != "" {
-		b.t.Fatalf("%v: exit code %d\n%s%s", argv, r.code, r.stdout, r.stderr)
-	}
-	return r.stdout
+	return b.succeeds(env, argv...)
 }
 
 // profile merges raw profiles with the map of the image.
 func (b *bench) profile(image string, raws ...string) *mip.Profile {
 	b.t.Helper()
-	data, err := os.ReadFile(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	m, _, err := mip.FindMap(image, data, "")
+	return b.merge(image, func(w profile.Warning) { b.t.Errorf("merging: %v", w) }, raws...)
+}
+
+// merge is profile with another receiver of warnings.
+func (b *bench) merge(image string, warn func(profile.Warning), raws ...string) *mip.Profile {
+	b.t.Helper()
+	m, _, err := mip.FindMap(image, b.read(image), "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -174,24 +175,54 @@ func (b *bench) profile(image string, raws ...string) *mip.Profile {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: func(w profile.Warning) { b.t.Errorf("merging: %v", w) }})
+	merger, err := mip.NewMerger(p, mip.MergeOptions{Warn: warn})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for _, raw := range raws {
-		data, err := os.ReadFile(b.path(raw))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		r, err := mip.NewReader(raw, data, nil)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if err := merger.Add(r, 1); err != nil {
+		if err := merger.AddRaw(raw, b.read(raw), 1); err != nil {
 			b.t.Fatal(err)
 		}
 	}
 	return merger.Profile()
+}
+
+// prints checks what a program that has to succeed prints.
+func (b *bench) prints(want string, env []string, argv ...string) {
+	b.t.Helper()
+	if got := b.run(env, argv...); got != want {
+		b.t.Errorf("%v printed %q, want %q", argv, got, want)
+	}
+}
+
+// profiled runs a program that has to succeed and returns the profile of the run.
+func (b *bench) profiled(image string, args ...string) *mip.Profile {
+	b.t.Helper()
+	b.run(rawFile, append([]string{image}, args...)...)
+	return b.profile(image, "raw")
+}
+
+// rawFile is the environment in which programs write their profile to the file raw.
+var rawFile = []string{"LLVM_MIP_PROFILE_FILENAME=raw"}
+
+// succeeds is exec for commands that have to succeed without a word.
+func (b *bench) succeeds(env []string, argv ...string) string {
+	b.t.Helper()
+	r := b.exec(env, argv...)
+	if r.code != 0 || r.stderr != "" {
+		b.t.Fatalf("%v: exit code %d\n%s%s", argv, r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// lldTools returns a folder for -B in which lld has the plain name that gcc knows.
+func lldTools(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(dir, "ld.lld")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // calls returns the number of calls of each function of the profile.

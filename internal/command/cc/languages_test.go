@@ -50,7 +50,7 @@ void main() { int s; foreach (i; 0 .. 4) s += twice(i); printf("%d\n", s); }
 			}
 			command := slices.Concat([]string{cc, "-O1", c.file}, flags)
 			b.build(append(command, generate, withBB, "-o", "probed")...)
-			want := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, b.path("probed"))
+			want := b.exec(rawFile, b.path("probed"))
 			if want.code != 0 || strings.TrimSpace(want.stdout) != c.prints {
 				t.Errorf("%+v, want %q", want, c.prints)
 			}
@@ -119,9 +119,7 @@ end Hello;
 	if r := b.exec(nil, oracle.Tool(t, "gnatlink"), "hello.ali", "--GCC="+b.path("profuse-gcc")); r.code != 0 {
 		t.Fatal(r)
 	}
-	if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "hello"); got != " 20\n" {
-		t.Errorf("printed %q", got)
-	}
+	b.prints(" 20\n", rawFile, "hello")
 	b.wantCalls(b.profile("hello", "raw"), map[string]uint64{"_ada_hello": 1, "hello__twice.0": 4})
 }
 

@@ -19,61 +19,22 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 )
 
-// link links the objects in place of the sources, and adds the runtime or the
-// order of the functions.
+// link links the objects in place of the sources, and adds the runtime or the order of the functions.
 func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAssembly string) error {
-	runtimeFile := ""
-	if j.flags.Generate && j.flags.Runtime && j.linksImage() {
-		var err error
-		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags, j.imageName()); err != nil {
-			return err
-		}
-	}
 	// gcc's link-time optimization runs the assembler once for each partition: there the driver stands in
 	// for it. With LLVM the linker makes the code, see linkBitcode.
 	bitcode := j.lto && j.compiler.Clang || j.linksBitcode()
-	if rustAssembly != "" && !bitcode {
-		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
-			return err
-		}
-	}
-	argv := append([]string{}, j.compiler.argv...)
-	if j.lto && !bitcode {
-		words, err := j.interceptAssembler(ctx)
-		if err != nil {
-			return err
-		}
-		argv = append(argv, words...)
-		if j.flags.Generate && j.linksImage() {
-			header, err := j.headerObject(ctx)
-			if err != nil {
-				return err
-			}
-			argv = append(argv, header)
-		}
-	}
-	argv = append(argv, j.linkWords(objects, runtimeFile)...)
-	if j.sources && j.compiler.Clang {
-		argv = append(argv, "-Wno-unused-command-line-argument")
-	}
-	order, err := j.orderArguments(ctx)
+	probes := j.flags.Generate && j.linksImage() // into a program or library
+	argv, err := j.linkCommand(ctx, objects, rustAssembly, bitcode, probes)
 	if err != nil {
 		return err
 	}
-	argv = append(argv, order...)
-	if j.flags.Generate && j.collectsGarbage() {
-		// Without start-stop-gc GNU ld keeps all records, because the runtime
-		// refers to their section, and with the records all functions.
-		argv = append(argv, "-Wl,-z,start-stop-gc")
-	}
 	if bitcode {
 		err = j.linkBitcode(ctx, argv, rustAssembly)
-	} else {
-		if err = j.runLinker(ctx, argv, nil); err == nil {
-			err = j.writeDependencies(j.readDependencies())
-		}
+	} else if err = j.runLinker(ctx, argv, nil); err == nil {
+		err = j.writeDependencies(j.readDependencies())
 	}
-	if err != nil || !j.flags.Generate || !j.linksImage() {
+	if err != nil || !probes {
 		return err
 	}
 	if !j.flags.FunctionCoverage && j.recordsCoverage() {
@@ -85,6 +46,47 @@ func (j *gnuJob) link(ctx context.Context, objects map[*argument]string, rustAss
 		return j.link(ctx, objects, rustAssembly)
 	}
 	return j.finishImage()
+}
+
+// linkCommand returns the compiler's command that links, and makes the files that it needs.
+func (j *gnuJob) linkCommand(ctx context.Context, objects map[*argument]string, rustAssembly string, bitcode, probes bool) (argv []string, err error) {
+	runtimeFile := ""
+	if probes && j.flags.Runtime {
+		if runtimeFile, err = j.runtimeObject(ctx, j.compiler, &j.flags, j.imageName()); err != nil {
+			return nil, err
+		}
+	}
+	if rustAssembly != "" && !bitcode {
+		if err := j.replaceRustObjects(ctx, rustAssembly); err != nil {
+			return nil, err
+		}
+	}
+	argv = slices.Clone(j.compiler.argv)
+	if j.lto && !bitcode {
+		words, err := j.interceptAssembler(ctx)
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, words...)
+		if probes {
+			header, err := j.headerObject(ctx)
+			if err != nil {
+				return nil, err
+			}
+			argv = append(argv, header)
+		}
+	}
+	argv = append(argv, j.linkWords(objects, runtimeFile)...)
+	if j.sources && j.compiler.Clang {
+		argv = append(argv, "-Wno-unused-command-line-argument")
+	}
+	order, err := j.orderArguments(ctx)
+	if j.flags.Generate && j.collectsGarbage() {
+		// Without start-stop-gc GNU ld keeps all records, because the runtime refers to their section, and
+		// with the records all functions.
+		order = append(order, "-Wl,-z,start-stop-gc")
+	}
+	return append(argv, order...), err
 }
 
 // linkWords returns the arguments of a link, with the objects in place of the sources and the
@@ -132,10 +134,7 @@ func (j *gnuJob) dependencyFile() (file string) {
 
 // readDependencies returns the makefile that the linker has written, nil for none.
 func (j *gnuJob) readDependencies() []byte {
-	text, err := os.ReadFile(j.dependencyFile())
-	if err != nil {
-		return nil
-	}
+	text, _ := os.ReadFile(j.dependencyFile())
 	return text
 }
 
@@ -195,14 +194,12 @@ func (j *gnuJob) recordsCoverage() bool {
 	return image.Section(asm.HeaderSection) != nil
 }
 
-// linksImage reports whether the result is a program or library, not a
-// relocatable object.
+// linksImage reports whether the result is a program or library, not a relocatable object.
 func (j *gnuJob) linksImage() bool {
 	return j.target.Format == asm.MachO || !j.has("-r", "-Wl,-r", "-Wl,--relocatable")
 }
 
-// collectsGarbage reports whether the arguments ask for --gc-sections and the
-// linker knows start-stop-gc.
+// collectsGarbage reports whether the arguments ask for --gc-sections and the linker knows start-stop-gc.
 func (j *gnuJob) collectsGarbage() bool {
 	on := false
 	for w := range j.linkerWords() {
@@ -252,16 +249,14 @@ func (j *gnuJob) missingPart(line []byte) string {
 	return ""
 }
 
-// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map,
-// about a relocation relative to a section that is not loaded. lld computes the
-// value that the format requires.
+// isHarmlessLinkerWarning recognizes lld's warning, for each field of the map, about a relocation
+// relative to a section that is not loaded. lld computes the value that the format requires.
 func isHarmlessLinkerWarning(line []byte) bool {
 	return bytes.Contains(line, []byte("has non-ABS relocation")) &&
 		(bytes.Contains(line, []byte("("+asm.MapSection)) || bytes.Contains(line, []byte("("+blocks.Section)))
 }
 
-// finishImage checks the linked ELF file and writes the link unit's hash into
-// its headers.
+// finishImage checks the linked ELF file and writes the link unit's hash into its headers.
 func (j *gnuJob) finishImage() error {
 	name := j.imageName()
 	info, err := os.Stat(name)

@@ -39,9 +39,7 @@ func TestNothingInstrumented(t *testing.T) {
 		b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
 		b.exec(nil, cc, "-c", "a.c", "b.c")
 		b.build(cc, generate, "a.o", "b.o", "-o", "prog")
-		if got := b.run(nil, "prog"); got != "2\n" {
-			t.Errorf("printed %q", got)
-		}
+		b.prints("2\n", nil, "prog")
 		if got := b.files("*.mipraw"); len(got) != 0 {
 			t.Errorf("wrote %v", got)
 		}
@@ -75,9 +73,7 @@ func TestManyArguments(t *testing.T) {
 	}
 	b.write("list", list.String())
 	b.build(cc, "@list", generate, "a.c", "b.c", "-o", "prog")
-	if got := b.run(nil, "prog"); got != "2\n" {
-		t.Errorf("printed %q", got)
-	}
+	b.prints("2\n", nil, "prog")
 }
 
 // TestLinkWithoutPart: linking without a part of the runtime that objects need
@@ -143,8 +139,7 @@ func TestDependencyFile(t *testing.T) {
 			if strings.Contains(got, "profuse-cc-") {
 				t.Errorf("instrumented: %s", got)
 			}
-			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "probed")
-			b.writeProfile("app.mip", b.profile("probed", "raw"))
+			b.writeProfile("app.mip", b.profiled("probed"))
 			if got := build("used", "-Wl,--dependency-file=dep", "-fmachine-profile-use=app.mip"); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 				t.Errorf("laid out:\n%s\nwant\n%s", got, want)
 			}

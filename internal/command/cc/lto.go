@@ -19,13 +19,11 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// Under link-time optimization with LLVM the objects are bitcode, and the linker
-// generates the code. The driver then links twice. The first link resolves symbols,
-// optimizes, and prints the assembly of each partition instead of a program. The
-// driver rewrites and assembles it. The second link takes these objects in place of
-// the bitcode; all else stays as it is on the linker's command line.
+// Under link-time optimization with LLVM the objects are bitcode, and the linker generates the code. The
+// driver then links twice. The first link resolves symbols, optimizes, and prints the assembly of each
+// partition instead of a program. The driver rewrites and assembles it. The second link takes these
+// objects in place of the bitcode; all else stays as it is on the linker's command line.
 
-// An ltoLink is such a link.
 type ltoLink struct {
 	*gnuJob
 	rustAssembly string
@@ -68,7 +66,6 @@ func (j *gnuJob) linksBitcode() bool {
 	return false
 }
 
-// holdsBitcode reports whether a file is an archive with bitcode.
 func holdsBitcode(file string) bool {
 	if !object.IsArchive(headOf(file)) {
 		return false
@@ -230,8 +227,7 @@ func (l *ltoLink) runLTO(ctx context.Context, words []string) error {
 	})
 }
 
-// bfdMember matches what GNU ld prints of a member of an archive. The others print
-// ARCHIVE(MEMBER).
+// bfdMember matches what GNU ld prints of a member of an archive. The others print ARCHIVE(MEMBER).
 var bfdMember = regexp.MustCompile(`^\((.*)\)(.*)$`)
 
 // assembleParts rewrites and assembles what the first link has printed, and returns
@@ -270,7 +266,6 @@ func (l *ltoLink) assembleParts(ctx context.Context) (objects []string, err erro
 	return objects, nil
 }
 
-// assembleBitcode assembles what LLVM has printed.
 func (l *ltoLink) assembleBitcode(ctx context.Context, assembly, object string) error {
 	if l.rustAssembly != "" {
 		return l.rustAssemble(ctx, l.target, filepath.Dir(l.rustAssembly), assembly, object)

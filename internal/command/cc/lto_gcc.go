@@ -37,7 +37,7 @@ func (j *gnuJob) interceptAssembler(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := j.tempDir()
+	script, err := j.tempFile("as")
 	if err != nil {
 		return nil, err
 	}
@@ -49,23 +49,23 @@ func (j *gnuJob) interceptAssembler(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := writeScript(filepath.Join(dir, "as"), append(words, strings.TrimSpace(string(out)))); err != nil {
+	if _, err := writeScript(script, append(words, strings.TrimSpace(string(out)))); err != nil {
 		return nil, err
 	}
-	return append([]string{"-B" + dir + "/"}, j.compilerFlags(instrument.GCC, j.target)...), nil
+	return append([]string{"-B" + filepath.Dir(script) + "/"}, j.compilerFlags(instrument.GCC, j.target)...), nil
 }
 
 // headerObject makes an object of the headers of the MIP sections. Linkers put the
 // code that gcc generates for them before objects that they read earlier.
 func (j *gnuJob) headerObject(ctx context.Context) (string, error) {
-	dir, err := j.tempDir()
+	source, err := j.tempFile("header.s")
+	if err == nil {
+		err = os.WriteFile(source, instrument.Headers(j.options), 0o666)
+	}
 	if err != nil {
 		return "", err
 	}
-	source, object := filepath.Join(dir, "header.s"), filepath.Join(dir, "header.o")
-	if err := os.WriteFile(source, instrument.Headers(j.options), 0o666); err != nil {
-		return "", err
-	}
+	object := replaceExtension(source, ".o")
 	return object, j.assemble(ctx, source, object)
 }
 

@@ -13,11 +13,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// An ltoInput is a file that the linker's command line names.
 type ltoInput struct {
 	path string
-	// redirected is what the first link gets in place of a file with bitcode; ""
-	// for the file itself.
+	// redirected is what the first link gets in place of a file with bitcode; "" for the file itself.
 	redirected string
 	bitcode    bool            // an object of bitcode
 	members    map[string]bool // of an archive: those of bitcode
@@ -147,11 +145,9 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 		return in, nil
 	}
 	// lld 19 and newer write the assembly beside the bitcode, too: of links to it.
-	dir, err := l.tempDir()
-	if err != nil {
+	if in.redirected, err = l.tempFile(filepath.Base(path)); err != nil {
 		return nil, err
 	}
-	in.redirected = filepath.Join(dir, filepath.Base(path))
 	if thin { // its members stand beside it
 		return in, writeArchive(in.redirected, members)
 	}
@@ -162,14 +158,12 @@ func (l *ltoLink) openInput(path string) (*ltoInput, error) {
 	return in, os.Symlink(target, in.redirected)
 }
 
-// archiveLike writes an archive with the base name of path, which --exclude-libs
-// takes.
+// archiveLike writes an archive with the base name of path, which --exclude-libs takes.
 func (l *ltoLink) archiveLike(path string, members []member) (string, error) {
-	dir, err := l.tempDir()
+	file, err := l.tempFile(filepath.Base(path))
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, filepath.Base(path))
 	return file, writeArchive(file, members)
 }
 
@@ -226,9 +220,8 @@ func (l *ltoLink) wordOf(path string, at int) int {
 	return word
 }
 
-// divide writes an archive of each group that is of the input, and one of the members that
-// are neither bitcode nor pinned; rest is "" if there are none. An object has one member, of the
-// name "".
+// divide writes an archive of each group that is of the input, and one of the members that are neither
+// bitcode nor pinned; rest is "" if there are none. An object has one member, of the name "".
 func (l *ltoLink) divide(in *ltoInput, groups []*pinGroup) (rest string, err error) {
 	data, members, err := readArchive(in.path)
 	if err != nil {
@@ -264,7 +257,6 @@ func (l *ltoLink) divide(in *ltoInput, groups []*pinGroup) (rest string, err err
 	return l.archiveLike(in.path, members)
 }
 
-// A search finds libraries as linkers do.
 type search struct {
 	folders []string
 	static  []bool // by word: whether -Bstatic is in force

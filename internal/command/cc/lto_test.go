@@ -1,7 +1,6 @@
 package cc_test
 
 import (
-	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -193,12 +192,7 @@ func (b *ltoBuild) check() {
 // needed returns the libraries that a program loads.
 func (b *bench) needed(program string) []string {
 	b.t.Helper()
-	f, err := elf.Open(b.path(program))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	libraries, err := f.ImportedLibraries()
+	libraries, err := b.elf(program).ImportedLibraries()
 	if err != nil {
 		b.t.Fatal(err)
 	}

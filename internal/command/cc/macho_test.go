@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,10 +45,7 @@ func (b *bench) machOSystem() {
 	for _, header := range strings.Fields("errno fcntl signal stdlib string unistd sched stdio sys/stat sys/mman") {
 		b.write("sdk/usr/include/"+header+".h", "#include \""+filepath.Join(testdata, "darwin.h")+"\"\n")
 	}
-	tbd, err := os.ReadFile(filepath.Join(testdata, "libSystem.tbd"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	tbd := oracle.ReadFile(b.t, filepath.Join(testdata, "libSystem.tbd"))
 	b.write("sdk/usr/lib/libSystem.tbd", string(tbd))
 }
 
@@ -112,8 +108,7 @@ func (b *bench) llvm(tool string, args ...string) string {
 	return r.stdout
 }
 
-// checkMachO compares the map of an image, which has these functions, with what LLVM's
-// tools print.
+// checkMachO compares the map of an image, which has these functions, with what LLVM's tools print.
 func (b *bench) checkMachO(image string, functions ...string) *mip.Profile {
 	b.t.Helper()
 	p, symbols := b.profile(image), b.machOSymbols(image)

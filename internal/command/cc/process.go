@@ -42,7 +42,6 @@ func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) 
 // interruptGrace is how long a compiler may take to end after it was asked to.
 const interruptGrace = 5 * time.Second
 
-// command prepares a command that ends with the context.
 func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -51,8 +50,7 @@ func (d *driver) command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a compiler to its end. Its output goes where it would have gone
-// without the driver.
+// run runs a compiler to its end. Its output goes where it would have gone without the driver.
 func (d *driver) run(ctx context.Context, argv []string) error {
 	argv, err := d.shorten(argv)
 	if err != nil {
@@ -119,8 +117,12 @@ func (d *driver) output(ctx context.Context, argv []string) ([]byte, error) {
 }
 
 // tempDir returns a new folder inside the driver's temporary folder.
-func (d *driver) tempDir() (string, error) {
-	return os.MkdirTemp(d.temp, "")
+func (d *driver) tempDir() (string, error) { return os.MkdirTemp(d.temp, "") }
+
+// tempFile returns the path for a file of that name in a new folder.
+func (d *driver) tempFile(name string) (string, error) {
+	dir, err := d.tempDir()
+	return filepath.Join(dir, name), err
 }
 
 // A lineFilter replaces each line of a stream by the result of edit, or drops the line if the result

@@ -1,7 +1,6 @@
 package cc_test
 
 import (
-	"debug/elf"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestBenchProgramsEqualClang: on the C and the C++ program of bench/programs,
-// the functions that ran and how often they were called are those of
-// -fprofile-instr-generate.
+// TestBenchProgramsEqualClang: on the C and the C++ program of bench/programs, the functions that ran and
+// how often they were called are those of -fprofile-instr-generate.
 func TestBenchProgramsEqualClang(t *testing.T) {
 	oracle.Slow(t)
 	for _, c := range []struct {
@@ -58,7 +56,7 @@ func TestBenchProgramsEqualClang(t *testing.T) {
 				return // the other takes long to compile
 			}
 			b.build(append(flags, generate, covers, "-o", "covered")...)
-			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "covered", "--quick")
+			b.run(rawFile, "covered", "--quick")
 			for i, f := range b.profile("covered", "raw").Functions {
 				if other := &counted.Functions[i]; f.Name != other.Name || f.Covered() != other.Covered() {
 					t.Errorf("%s: coverage %t, %d calls of %s", f.Name, f.Covered(), other.CallCount, other.Name)
@@ -84,12 +82,7 @@ func (b *bench) wantHeader(cc, name string) {
 // symbols returns the names in the symbol table of an image.
 func (b *bench) symbols(image string) map[string]bool {
 	b.t.Helper()
-	f, err := elf.Open(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
+	symbols, err := b.elf(image).Symbols()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -123,9 +116,8 @@ func entryCounts(t *testing.T, text string) map[string][]uint64 {
 }
 
 var (
-	// notInSource matches functions that clang makes and does not count:
-	// initializers, thunks, lambdas as function pointers, assignments that
-	// nobody wrote.
+	// notInSource matches functions that clang makes and does not count: initializers, thunks, lambdas as
+	// function pointers, assignments that nobody wrote.
 	notInSource = regexp.MustCompile(`^_GLOBAL_|^__cxx_global|^__clang_call_terminate$|^_ZT[hvc]|8__invokeE|aSE(OS|RKS)[0-9]*_$`)
 	// isVariant matches constructors and destructors: what clang counts of one
 	// are all its variants, and it counts none that nobody wrote.

@@ -2,7 +2,6 @@ package cc_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +33,7 @@ logic(full) -9
 
 const matrixCode = 3
 
-// matrixCalls are functions that no compiler inlines or copies, and how often
-// they are called.
+// matrixCalls are functions that no compiler inlines or copies, and how often they are called.
 var matrixCalls = map[string]uint64{
 	"control": 1, "landing": 2, "variadic": 2, "returns": 1, "on_signal": 3, "faults": 2, "tail_odd": 5, "tail_even": 6,
 	"helper": 2, "_Z6nestedi": 4, "_Z5riskyi": 4,
@@ -46,9 +44,8 @@ type mipMode struct {
 	flags []string
 }
 
-// mipModes are the modes of instrumentation. richModes are those that have probes
-// in blocks besides entry probes, of either kind, and all sections: what is not
-// about a mode is tested in these.
+// mipModes are the modes of instrumentation. richModes are those that have probes in blocks besides entry
+// probes, of either kind, and all sections: what is not about a mode is tested in these.
 var (
 	mipModes = append([]mipMode{
 		{"function", []string{generate, covers}},
@@ -61,16 +58,12 @@ var (
 	}
 )
 
-// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp,
-// varargs, ifunc, signals, threads – at every level. At -O0 and -O2 it is built
-// in every mode and linked in every way: as a PIE with both linkers and
-// --gc-sections, as a program and a library, and not as a PIE.
+// TestMatrix builds one program – exceptions, COMDAT, computed goto, setjmp, varargs, ifunc, signals,
+// threads – at every level. At -O0 and -O2 it is built in every mode and linked in every way: as a PIE
+// with both linkers and --gc-sections, as a program and a library, and not as a PIE.
 func TestMatrix(t *testing.T) {
 	releases(t, func(t *testing.T, cc, cxx string) {
-		tools := t.TempDir() // gcc knows lld by its plain name only
-		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
-			t.Fatal(err)
-		}
+		tools := lldTools(t)
 		for _, level := range []string{"-O2", "-O0", "-O1", "-O3", "-Os"} {
 			main, modes := level == "-O0" || level == "-O2", richModes
 			if strings.Contains(cc, "clang-19") {
@@ -93,8 +86,7 @@ func TestMatrix(t *testing.T) {
 					}
 					m := build(t, "-fPIC")
 					m.program("lld", "-pie", "-fuse-ld=lld", "-Wl,--gc-sections")
-					// What is peculiar to a way of linking shows at the two
-					// main levels.
+					// What is peculiar to a way of linking shows at the two main levels.
 					if main {
 						m.program("bfd", "-pie", "-fuse-ld=bfd", "-Wl,--gc-sections")
 						m.library()

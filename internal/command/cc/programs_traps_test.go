@@ -35,7 +35,6 @@ import (
 	"debug/elf"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -51,12 +50,7 @@ import (
 // elfSection returns the bytes of a section of an image.
 func (b *bench) elfSection(image, name string) []byte {
 	b.t.Helper()
-	f, err := elf.Open(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	s := f.Section(name)
+	s := b.elf(image).Section(name)
 	if s == nil {
 		b.t.Fatalf("%s has no section %s", image, name)
 	}
@@ -70,15 +64,14 @@ func (b *bench) elfSection(image, name string) []byte {
 	return data
 }
 
-// TestRawRecordsStartUntouched: what no probe has written to is 0xff, in the
-// program and in its profile.
+// TestRawRecordsStartUntouched: what no probe has written to is 0xff, in the program and in its profile.
 func TestRawRecordsStartUntouched(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		for _, mode := range mipModes {
 			b := newBench(t, "m.c", "int never(int x) { return x ? never(x - 1) : 0; }\n"+trivial)
 			b.build(slices.Concat([]string{cc, "-O0", "m.c", "-o", "prog"}, mode.flags)...)
-			b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog")
-			after := oracle.ReadFile(t, b.path("raw"))
+			b.run(rawFile, "prog")
+			after := b.read("raw")
 			p, before := b.profile("prog"), b.elfSection("prog", "__llvm_mipraw")
 			size := 1
 			if !p.Type.Has(mip.FunctionCoverage) {
@@ -120,17 +113,15 @@ func landingPads(text string) (labels []string) {
 	return labels
 }
 
-// TestLandingPads: with a probe in each block, the first instruction at a
-// landing pad is one: exceptions enter by the label that the tables name, which
-// need not be the first.
+// TestLandingPads: with a probe in each block, the first instruction at a landing pad is one: exceptions
+// enter by the label that the tables name, which need not be the first.
 func TestLandingPads(t *testing.T) {
 	releases(t, func(t *testing.T, _, cxx string) {
 		source, _ := filepath.Abs("testdata/matrix/lib.cc")
 		for _, level := range []string{"-O0", "-O2"} {
 			b := newBench(t)
 			b.build(cxx, level, "-S", generate, covers, withBB, "-fmachine-profile-all-block-probes", source, "-o", "a.s")
-			data := oracle.ReadFile(t, b.path("a.s"))
-			text := string(data)
+			text := string(b.read("a.s"))
 			pads := landingPads(text)
 			if len(pads) < 5 {
 				t.Fatalf("%s: only %d landing pads", level, len(pads))
@@ -148,8 +139,7 @@ func TestLandingPads(t *testing.T) {
 	})
 }
 
-// firstInstruction returns the first line that is one. Text starts behind a
-// label.
+// firstInstruction returns the first line that is one. Text starts behind a label.
 func firstInstruction(text string) string {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
@@ -198,9 +188,8 @@ func TestDebugLabelsAreNoBlocks(t *testing.T) {
 	})
 }
 
-// TestColdParts: the part of a function that gcc puts elsewhere has a record of
-// its own where that tells more than the function's, and functions are complete
-// with it.
+// TestColdParts: the part of a function that gcc puts elsewhere has a record of its own where that tells
+// more than the function's, and functions are complete with it.
 func TestColdParts(t *testing.T) {
 	gcc := oracle.Tool(t, "gcc")
 	b := newBench(t, "m.c", `
@@ -216,8 +205,7 @@ int main(int argc, char **argv) { printf("%d\n", mostly(atoi(argv[1]))); return 
 	flags := []string{gcc, "-O2", "-freorder-blocks-and-partition", generate, "m.c", "-o", "prog"}
 	b.build(append(flags, covers, withBB)...)
 	for args, cold := range map[string]uint64{"7": 0, "700": 1} {
-		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog", args)
-		p := b.profile("prog", "raw")
+		p := b.profiled("prog", args)
 		b.wantCalls(p, map[string]uint64{"mostly": 1, "fail": cold})
 		found := false
 		for _, f := range p.Functions {
@@ -268,15 +256,12 @@ func TestNarrowBranches(t *testing.T) {
 			if want.code != 0 || want.stdout == "" {
 				t.Fatal(want)
 			}
-			r := b.exec(nil, slices.Concat([]string{b.self, "--report", "report", generate, withBB, "--"}, append(build, "prog"))...)
-			if r.code != 0 || r.stderr != "" {
-				t.Fatal(r)
+			b.succeeds(nil, slices.Concat([]string{b.self, "--report", "report", generate, withBB, "--"}, append(build, "prog"))...)
+			report := string(b.read("report"))
+			if !strings.Contains(report, "large.c\tf\tno block probes: too large for the range of its branches\n") || strings.Contains(report, "pick") {
+				t.Errorf("report %q", report)
 			}
-			report, err := os.ReadFile(b.path("report"))
-			if err != nil || !strings.Contains(string(report), "large.c\tf\tno block probes: too large for the range of its branches\n") || strings.Contains(string(report), "pick") {
-				t.Errorf("report %q, %v", report, err)
-			}
-			if got := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, qemu, b.path("prog")); got != want {
+			if got := b.exec(rawFile, qemu, b.path("prog")); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 			b.wantCalls(b.profile("prog", "raw"), map[string]uint64{"pick": 43, "f": 1, "main": 1})
@@ -305,7 +290,7 @@ int second(int);
 				known   bool // of shared
 			}{{"one.o two.o", true}, {"two.o one.o", true}, {"one.o bare.o", true}, {"bare.o one.o", false}} {
 				b.build(slices.Concat([]string{cxx, "-o", "prog"}, strings.Fields(c.objects), mode.flags)...)
-				if got, want := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog"), "5 6 7 37\n"; got != want {
+				if got, want := b.run(rawFile, "prog"), "5 6 7 37\n"; got != want {
 					t.Errorf("%s: printed %q, want %q", c.objects, got, want)
 				}
 				p := b.profile("prog", "raw")
@@ -321,8 +306,7 @@ int second(int);
 	})
 }
 
-// TestFolding: the linker's folding of identical functions keeps them apart,
-// and their records.
+// TestFolding: the linker's folding of identical functions keeps them apart, and their records.
 func TestFolding(t *testing.T) {
 	cc := oracle.Tool(t, "clang-22")
 	oracle.Tool(t, "ld.lld-22")
@@ -334,24 +318,19 @@ __attribute__((noinline)) int never(volatile int *p) { return *p + 1; }
 int main(int argc, char **argv) { int x = argc; return argc > 9 ? never(&x) : one(&x) - same(&x); }
 `)
 		b.build(slices.Concat([]string{cc, "-O1", "-ffunction-sections", "-fuse-ld=lld", "-Wl,--icf=all", "m.c", "-o", "prog"}, mode.flags)...)
-		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog")
-		b.wantCalls(b.profile("prog", "raw"), map[string]uint64{"one": 1, "same": 1, "never": 0})
+		b.wantCalls(b.profiled("prog"), map[string]uint64{"one": 1, "same": 1, "never": 0})
 	}
 }
 
-// TestSortedSections: options of linkers that move sections of a name leave the
-// header where it is.
+// TestSortedSections: options of linkers that move sections of a name leave the header where it is.
 func TestSortedSections(t *testing.T) {
 	releases(t, func(t *testing.T, cc, _ string) {
-		tools := t.TempDir()
-		if err := os.Symlink(oracle.Tool(t, "ld.lld-22", "ld.lld-19", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
-			t.Fatal(err)
-		}
+		tools := lldTools(t)
 		b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
 		b.build(cc, generate, "-ffunction-sections", "-c", "a.c", "b.c")
 		for _, options := range []string{"-fuse-ld=bfd -Wl,--sort-section=name", "-fuse-ld=bfd -Wl,--sort-section=alignment", "-fuse-ld=lld -Wl,--sort-section=name", "-fuse-ld=lld -Wl,--sort-section=alignment"} {
 			b.build(slices.Concat([]string{cc, generate, "-B" + tools, "b.o", "a.o", "-o", "prog"}, strings.Fields(options))...)
-			if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog"); got != "2\n" {
+			if got := b.run(rawFile, "prog"); got != "2\n" {
 				t.Errorf("%s: printed %q", options, got)
 			}
 			b.wantCalls(b.profile("prog", "raw"), map[string]uint64{"main": 1, "f": 1})
@@ -363,9 +342,7 @@ func TestSortedSections(t *testing.T) {
 func TestOtherAssembler(t *testing.T) {
 	b := newBench(t, "a.c", aC, "b.c", bC, "h.h", hH)
 	b.build(oracle.Tool(t, "clang-22"), "-fno-integrated-as", "-O2", "-g", generate, withBB, "a.c", "b.c", "-o", "prog")
-	if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog"); got != "2\n" {
-		t.Errorf("printed %q", got)
-	}
+	b.prints("2\n", rawFile, "prog")
 	b.wantCalls(b.profile("prog", "raw"), map[string]uint64{"main": 1, "f": 1})
 }
 
@@ -426,7 +403,7 @@ func TestBacktraces(t *testing.T) {
 			for _, level := range []string{"-O0", "-O2"} {
 				for _, mode := range richModes {
 					b.build(slices.Concat(cc, []string{level, "-fno-optimize-sibling-calls", "-fexceptions", "-fasynchronous-unwind-tables", "m.c", "-o", "prog"}, mode.flags)...)
-					r := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, append(emulator, b.path("prog"))...)
+					r := b.exec(rawFile, append(emulator, b.path("prog"))...)
 					if want := (result{stdout: "7 6\n"}); r != want {
 						t.Errorf("%s %s: %+v, want %+v", level, mode.name, r, want)
 					}
@@ -453,7 +430,7 @@ func TestMatrixAArch64(t *testing.T) {
 					m := matrixBuild{bench: newBench(t), cc: cc, cxx: cxx, flags: slices.Concat(mode.flags, []string{level}, tools[2:])}
 					m.compile("-fPIC")
 					m.link("-static", "-Wl,--gc-sections", "main.o", "lib.o", "matrix.o", "-o", "prog")
-					got := m.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, qemu, m.path("prog"))
+					got := m.exec(rawFile, qemu, m.path("prog"))
 					if want := (result{stdout: matrixOutput, code: matrixCode}); got != want {
 						t.Errorf("%s %s: %+v\nwant %+v", level, mode.name, got, want)
 						continue
@@ -465,8 +442,7 @@ func TestMatrixAArch64(t *testing.T) {
 	}
 }
 
-// TestAlignment: block probes do away with the alignment of loops, unless the
-// command line asks for it.
+// TestAlignment: block probes do away with the alignment of loops, unless the command line asks for it.
 func TestAlignment(t *testing.T) {
 	releases(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "a.c", "int f(const int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = s * 31 ^ p[s & 7]; return s; }\n")
@@ -477,7 +453,7 @@ func TestAlignment(t *testing.T) {
 			{[]string{withBB}, true}, {nil, false}, {[]string{withBB, "-falign-loops=32"}, false},
 		} {
 			b.build(append([]string{cc, "-O2", generate, "-save-temps", "-c", "a.c"}, c.flags...)...)
-			text := oracle.ReadFile(t, b.path("a.s"))
+			text := b.read("a.s")
 			if got := strings.Contains(string(text), "\t.if\t0\n"); got != c.passed {
 				t.Errorf("%v: alignment passed over: %t, want %t", c.flags, got, c.passed)
 			}

@@ -1,6 +1,7 @@
 package cc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -67,10 +68,6 @@ func (r *reporter) append(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	// A single write keeps the lines of parallel builds apart.
-	_, err = f.Write(lines)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	_, err = f.Write(lines) // a single write keeps the lines of parallel builds apart
+	return cmp.Or(err, f.Close())
 }

@@ -259,7 +259,7 @@ func TestOrderOfFirstCalls(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "m.c", "void a(void){} void b(void){} void c(void){}\nint main(void) { c(); a(); c(); b(); return 0; }\n")
 		b.build(cc, "-O0", generate, "m.c", "-o", "prog")
-		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog")
+		b.run(rawFile, "prog")
 		var got []string
 		for i, f := range b.profile("prog", "raw").Order() {
 			got = append(got, f.Name)

@@ -15,11 +15,10 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 )
 
-// rustc can print the assembly of a crate beside its objects. The driver asks
-// for it, with one code generation unit so that the crate has one assembly file
-// and one object; under -C lto=thin there is a pair for each crate. It rewrites and
-// assembles the text and replaces rustc's objects by the results: in libraries after
-// rustc has ended, and in linked images by acting as rustc's linker. With -C
+// rustc can print the assembly of a crate beside its objects. The driver asks for it, with one code
+// generation unit so that the crate has one assembly file and one object; under -C lto=thin there is a
+// pair for each crate. It rewrites and assembles the text and replaces rustc's objects by the results: in
+// libraries after rustc has ended, and in linked images by acting as rustc's linker. With -C
 // linker-plugin-lto rustc makes bitcode, and only the linker matters.
 
 // isRustc reports whether the command runs rustc, also one with a release in its name.
@@ -30,10 +29,10 @@ func isRustc(argv []string) bool {
 
 // rustCommand is the parsed command line of rustc.
 type rustCommand struct {
+	emits      bool // --emit is given
 	emitsLink  bool
 	crateTypes []string
 	crateName  string
-	extra      string // -C extra-filename
 	outDir     string
 	output     string
 	linker     string   // -C linker
@@ -52,88 +51,94 @@ var rustSeparate = asm.Words(`-L -l -o -C -W -A -D -F -Z --cfg --check-cfg --cra
 	--out-dir --explain --target --allow --warn --force-warn --deny --forbid --cap-lints --codegen --extern --sysroot
 	--error-format --json --color --diagnostic-width --remap-path-prefix --remap-path-scope --env-set`)
 
-// rustDropped are the -C options that would make several objects.
-var rustDropped = []string{"codegen-units", "incremental"}
-
-// parseRustCommand reads what the driver needs of a command line; the words stay as they are but for
-// the options that would make several objects, and the linker.
+// parseRustCommand reads what the driver needs of a command line; the words stay as they are but for the
+// options that would make several objects, and the linker.
 func parseRustCommand(args []string) (r rustCommand) {
-	for i := 0; i < len(args); i++ {
-		arg, value := args[i], ""
-		words := []string{arg}
-		switch {
-		case rustSeparate[arg] && i+1 < len(args):
-			i++
-			value = args[i]
-			words = append(words, value)
-		case strings.HasPrefix(arg, "--"):
-			arg, value, _ = strings.Cut(arg, "=")
-		case len(arg) > 2 && arg[0] == '-' && rustSeparate[arg[:2]]:
-			arg, value = arg[:2], arg[2:]
+	for len(args) > 0 {
+		words, name, value := firstRustOption(args)
+		args = args[len(words):]
+		if name == "-o" {
+			words = []string{name, value}
 		}
-		switch arg {
-		case "-C", "--codegen":
-			name, v, _ := strings.Cut(value, "=")
-			switch name {
-			case "extra-filename":
-				r.extra = v
-			case "linker":
-				r.linker = v
-				continue
-			case "target-cpu", "target-feature":
-				r.machine = append(r.machine, words...)
-			case "split-debuginfo":
-				r.packed = v == "packed"
-			case "lto":
-				r.thin = v == "thin"
-			case "linker-plugin-lto":
-				r.bitcode = !slices.Contains([]string{"off", "no", "n", "false"}, v)
-			}
-			if slices.Contains(rustDropped, name) {
-				continue
-			}
-		case "--emit":
-			for kind := range strings.SplitSeq(value, ",") {
-				kind, file, _ := strings.Cut(kind, "=")
-				if kind == "link" {
-					r.emitsLink = true
-					if file != "" {
-						r.output = file
-					}
-				}
-			}
-		case "--crate-type":
-			r.crateTypes = append(r.crateTypes, strings.Split(value, ",")...)
-		case "--crate-name":
-			r.crateName = value
-		case "--out-dir":
-			r.outDir = value
-		case "-o":
-			r.output = value
-			words = []string{arg, value}
-		case "--sysroot":
-			r.machine = append(r.machine, words...)
-		case "--target":
-			r.target = value
-			r.machine = append(r.machine, words...)
-		case "--print", "-V", "-vV", "--version", "-h", "--help", "--explain":
-			r.queries = true
-		case "-":
-			r.inputs = append(r.inputs, arg)
-		default:
-			if !strings.HasPrefix(arg, "-") {
-				r.inputs = append(r.inputs, arg)
-			}
+		if r.readOption(name, value, words) {
+			r.words = append(r.words, words...)
 		}
-		r.words = append(r.words, words...)
 	}
-	emits := slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") })
-	r.emitsLink = r.emitsLink || !emits
+	r.emitsLink = r.emitsLink || !r.emits
 	return r
 }
 
-// helper reports whether the crate runs only during the build: build scripts and
-// procedural macros.
+// firstRustOption returns the words of the first option with its value, or the first input as a name.
+func firstRustOption(args []string) (words []string, name, value string) {
+	arg := args[0]
+	switch {
+	case rustSeparate[arg] && len(args) > 1:
+		return args[:2], arg, args[1]
+	case strings.HasPrefix(arg, "--"):
+		arg, value, _ = strings.Cut(arg, "=")
+	case len(arg) > 2 && arg[0] == '-' && rustSeparate[arg[:2]]:
+		arg, value = arg[:2], arg[2:]
+	}
+	return args[:1], arg, value
+}
+
+// readOption reads an option or input. It reports whether the words stay in the command line.
+func (r *rustCommand) readOption(name, value string, words []string) bool {
+	switch name {
+	case "-C", "--codegen":
+		return r.readCodegen(value, words)
+	case "--emit":
+		r.emits = true
+		for kind := range strings.SplitSeq(value, ",") {
+			if kind, file, _ := strings.Cut(kind, "="); kind == "link" {
+				r.emitsLink, r.output = true, cmp.Or(file, r.output)
+			}
+		}
+	case "--crate-type":
+		r.crateTypes = append(r.crateTypes, strings.Split(value, ",")...)
+	case "--crate-name":
+		r.crateName = value
+	case "--out-dir":
+		r.outDir = value
+	case "-o":
+		r.output = value
+	case "--sysroot":
+		r.machine = append(r.machine, words...)
+	case "--target":
+		r.target = value
+		r.machine = append(r.machine, words...)
+	case "--print", "-V", "-vV", "--version", "-h", "--help", "--explain":
+		r.queries = true
+	default:
+		if name == "-" || !strings.HasPrefix(name, "-") {
+			r.inputs = append(r.inputs, name)
+		}
+	}
+	return true
+}
+
+// readCodegen is readOption for -C.
+func (r *rustCommand) readCodegen(option string, words []string) bool {
+	name, value, _ := strings.Cut(option, "=")
+	switch name {
+	case "codegen-units", "incremental": // would make several objects
+		return false
+	case "linker":
+		r.linker = value
+		return false
+	case "target-cpu", "target-feature":
+		r.machine = append(r.machine, words...)
+	case "split-debuginfo":
+		r.packed = value == "packed"
+	case "lto":
+		r.thin = value == "thin"
+	case "linker-plugin-lto":
+		r.bitcode = !slices.Contains([]string{"off", "no", "n", "false"}, value)
+	}
+	return true
+}
+
+// helper reports whether the crate runs only during the build: build scripts and procedural macros.
 func (r *rustCommand) helper() bool {
 	return slices.Contains(r.crateTypes, "proc-macro") || strings.HasPrefix(r.crateName, "build_script_")
 }
@@ -165,27 +170,11 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 	if err := d.assemblerScript(argv[len(argv)-1], r.machine); err != nil {
 		return err
 	}
-	command := append(slices.Clone(argv), r.words...)
-	command = append(command, d.compilerFlags(instrument.Rustc, target)...)
-	command = append(command, "-Clinker="+linker)
+	command := slices.Concat(argv, r.words, d.compilerFlags(instrument.Rustc, target), []string{"-Clinker=" + linker})
 	if r.bitcode {
 		return d.run(ctx, command)
 	}
-	command = append(command, "-Ccodegen-units=1")
-	if r.thin { // rustc chooses the names of the files, see rustPart
-		command = append(command, "--emit=asm")
-	} else {
-		command = append(command, "--emit=asm="+assembly)
-	}
-	parts := cmp.Or(r.outDir, filepath.Dir(r.output)) // where rustc puts them
-	switch i := slices.Index(command, "-o"); {
-	case slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--emit") }):
-	case r.thin && i > 0: // rustc warns of -o beside several outputs
-		parts = d.temp
-		command = append(slices.Delete(command, i, i+2), "--emit=link="+r.output, "--out-dir="+parts)
-	default:
-		command = append(command, "--emit=link")
-	}
+	command, parts := r.printsAssembly(command, assembly, d.temp)
 	if err := d.run(ctx, command); err != nil {
 		return err
 	}
@@ -203,6 +192,24 @@ func (d *driver) rustc(ctx context.Context, argv, args []string) error {
 		}
 	}
 	return nil
+}
+
+// printsAssembly returns the command that also writes the assembly, to the file assembly or, under ThinLTO,
+// to files whose names rustc chooses, see rustPart, in the folder parts.
+func (r *rustCommand) printsAssembly(command []string, assembly, temp string) (argv []string, parts string) {
+	command, parts = append(command, "-Ccodegen-units=1"), cmp.Or(r.outDir, filepath.Dir(r.output))
+	if r.thin {
+		command = append(command, "--emit=asm")
+	} else {
+		command = append(command, "--emit=asm="+assembly)
+	}
+	if r.emits {
+		return command, parts
+	}
+	if i := slices.Index(command, "-o"); r.thin && i > 0 { // rustc warns of -o beside several outputs
+		return append(slices.Delete(command, i, i+2), "--emit=link="+r.output, "--out-dir="+temp), temp
+	}
+	return append(command, "--emit=link"), parts
 }
 
 // rustTarget returns the target that rustc compiles for.
@@ -246,8 +253,7 @@ func (d *driver) again(option, value string) ([]string, error) {
 	return append(append(words, d.flags.Given...), "--"), nil
 }
 
-// writeScript writes a program that runs the command followed by the program's
-// own arguments.
+// writeScript writes a program that runs the command followed by the program's own arguments.
 func writeScript(file string, command []string) (string, error) {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")
@@ -261,8 +267,7 @@ func writeScript(file string, command []string) (string, error) {
 // rustAssembler is a program beside the assembly of a crate that assembles.
 const rustAssembler = "as"
 
-// assemblerScript writes a program that compiles sources of rustAssemble with the
-// crate's compiler.
+// assemblerScript writes a program that compiles sources of rustAssemble with the crate's compiler.
 func (d *driver) assemblerScript(rustc string, machine []string) error {
 	command := append([]string{rustc}, machine...)
 	_, err := writeScript(filepath.Join(d.temp, rustAssembler), append(command, "--edition=2021", "--crate-type=lib", "--crate-name=profuse_assembly",
@@ -302,12 +307,11 @@ func (d *driver) rustPart(object, parts, crate string) (string, error) {
 		}
 		return crate, nil
 	}
-	dir, err := d.tempDir()
-	if err != nil {
-		return "", err
+	part, err := d.tempFile("part.s")
+	if err == nil {
+		err = os.WriteFile(part, text, 0o666)
 	}
-	part := filepath.Join(dir, "part.s")
-	if err := os.WriteFile(part, text, 0o666); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return part, os.Remove(printed)
@@ -342,13 +346,12 @@ func (j *gnuJob) replaceRustObjects(ctx context.Context, crate string) error {
 		if err != nil {
 			return err
 		}
-		if object == "" {
-			continue
+		if object != "" {
+			a.words, a.value, replaced = []string{object}, object, true
 		}
-		a.words, a.value, replaced = []string{object}, object, true
 	}
 	if !replaced {
-		j.warn("no object of the crate among those that are linked: %s", j.output)
+		j.warn("no object of the crate is among the linked files: %s", j.output)
 	}
 	return nil
 }

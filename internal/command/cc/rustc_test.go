@@ -65,7 +65,7 @@ func TestRustc(t *testing.T) {
 	for _, flags := range builds {
 		b.build(append([]string{rustc, "--edition=2021", "--crate-type=rlib", "util.rs"}, flags...)...)
 		b.build(append([]string{rustc, "--edition=2021", "-L.", "--extern=util", "main.rs", "-o", "prog"}, flags...)...)
-		if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "prog"); got != want {
+		if got := b.run(rawFile, "prog"); got != want {
 			t.Errorf("%v: printed %q, want %q", flags, got, want)
 		}
 		b.checkRust("prog", "raw")
@@ -85,15 +85,14 @@ func TestRustc(t *testing.T) {
 		b.exec(nil, append([]string{cc, "-c", "use.c", "-o", "use.o"}, nil...)...)
 		link := append([]string{cc, generate, "use.o", b.path(c.file), "-o", "capi"}, strings.Fields(c.flags)...)
 		b.build(link...)
-		if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "capi"); got != "8\n" {
+		if got := b.run(rawFile, "capi"); got != "8\n" {
 			t.Errorf("%s: printed %q", c.kind, got)
 		}
 		b.wantCalls(b.profile(c.image, "raw"), map[string]uint64{"api": 1})
 	}
 }
 
-// TestRustcLTO: the code that rustc or the linker makes of several crates is
-// instrumented and laid out.
+// TestRustcLTO: the code that rustc or the linker makes of several crates is instrumented and laid out.
 func TestRustcLTO(t *testing.T) {
 	oracle.Slow(t)
 	rustc := oracle.Tool(t, "rustc")
@@ -112,7 +111,7 @@ func TestRustcLTO(t *testing.T) {
 				t.Helper()
 				b.build(slices.Concat([]string{rustc, "--edition=2021", "-Copt-level=1", "--crate-type=rlib", "util.rs"}, strings.Fields(c[0]), flags)...)
 				b.build(slices.Concat([]string{rustc, "--edition=2021", "-Copt-level=1", "-L.", "--extern=util", "main.rs", c[1], "-o", program}, flags)...)
-				if got := b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, program); got != want {
+				if got := b.run(rawFile, program); got != want {
 					t.Errorf("printed %q, want %q", got, want)
 				}
 			}
@@ -148,7 +147,7 @@ func TestCargo(t *testing.T) {
 			t.Fatalf("cargo: %+v", r)
 		}
 		b.noTemporaries()
-		b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "target/"+profile+"/prog")
+		b.run(rawFile, "target/"+profile+"/prog")
 		b.checkRust("target/"+profile+"/prog", "raw")
 	}
 	if _, err := os.Stat(b.path("default.mipraw")); err == nil {

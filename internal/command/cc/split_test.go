@@ -126,13 +126,8 @@ func TestSplitFunctionsUnwind(t *testing.T) {
 // cold parts are added to cold.
 func (b *bench) walked(image string, mode int, cold map[string]bool) string {
 	b.t.Helper()
-	f, err := elf.Open(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
 	base := uint64(0)
-	if f.Type == elf.ET_EXEC {
+	if f := b.elf(image); f.Type == elf.ET_EXEC {
 		base = f.Progs[0].Vaddr
 	}
 	places := b.places(image)

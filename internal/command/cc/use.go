@@ -1,6 +1,8 @@
 package cc
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -37,9 +39,8 @@ func readEvidence(list string) (*instrument.Evidence, error) {
 	return instrument.NewEvidence(profiles...), nil
 }
 
-// orderArguments returns the arguments that tell the linker the order of the
-// functions that ran. Linkers without such an option place functions by the
-// names of their sections.
+// orderArguments returns the arguments that tell the linker the order of the functions that ran. Linkers
+// without such an option place functions by the names of their sections.
 func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	if j.evidence == nil || !j.linksImage() {
 		return nil, nil
@@ -50,15 +51,11 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 	}
 	file := filepath.Join(j.temp, "order")
 	write := func(l order.Linker) error {
-		f, err := os.Create(file)
-		if err != nil {
+		var list bytes.Buffer
+		if _, err := order.Write(&list, l, j.evidence.Order()); err != nil {
 			return err
 		}
-		_, err = order.Write(f, l, j.evidence.Order())
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		return err
+		return os.WriteFile(file, list.Bytes(), 0o666)
 	}
 	// -Xlinker, since the file name may contain a comma.
 	pass := func(words ...string) (args []string) {
@@ -95,7 +92,8 @@ func (j *gnuJob) orderArguments(ctx context.Context) ([]string, error) {
 		script := filepath.Join(j.temp, "order.ld")
 		// A script with INSERT takes effect before the linker's default script. The order
 		// lacks functions that ran and were renamed since.
-		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE " + quoteScript(file) +
+		text := "SECTIONS\n{\n  " + orderedSection + " : {\n    INCLUDE \"" + file + "\"" + // temporary folders have no quotes
+
 			"\n    *(.text.hot .text.hot.* .text.startup .text.startup.*)\n  }\n}\nINSERT BEFORE .text;\n"
 		return pass("-T", script), os.WriteFile(script, []byte(text), 0o666)
 	case mold:
@@ -117,16 +115,8 @@ const (
 	mold  order.Linker = "mold"
 )
 
-// quoteScript quotes a name for a linker script, which knows no escapes; temporary folders have no quotes.
-func quoteScript(file string) string { return `"` + file + `"` }
-
 // imageName is the path of the result of a link.
-func (j *gnuJob) imageName() string {
-	if j.output == "" {
-		return "a.out"
-	}
-	return j.output
-}
+func (j *gnuJob) imageName() string { return cmp.Or(j.output, "a.out") }
 
 // linker returns the linker that the command runs; "" if unknown.
 func (j *gnuJob) linker(ctx context.Context) (order.Linker, error) {

@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -74,11 +72,7 @@ type place struct {
 
 func (b *bench) places(image string) map[string]place {
 	b.t.Helper()
-	f, err := elf.Open(b.path(image))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
+	f := b.elf(image)
 	symbols, err := f.Symbols()
 	if err != nil {
 		b.t.Fatal(err)
@@ -109,12 +103,8 @@ func wantOrder(t testing.TB, places map[string]place, names ...string) {
 // linkers returns the arguments that choose each linker for the compiler.
 func linkers(t *testing.T) map[string][]string {
 	t.Helper()
-	tools := t.TempDir()
-	if err := os.Symlink(oracle.Tool(t, "ld.lld-19", "ld.lld-22", "ld.lld"), filepath.Join(tools, "ld.lld")); err != nil {
-		t.Fatal(err)
-	}
 	return map[string][]string{
-		"bfd": {"-fuse-ld=bfd"}, "lld": {"-fuse-ld=lld", "-B" + tools}, "gold": {"-fuse-ld=gold"}, "mold": {"-fuse-ld=mold"},
+		"bfd": {"-fuse-ld=bfd"}, "lld": {"-fuse-ld=lld", "-B" + lldTools(t)}, "gold": {"-fuse-ld=gold"}, "mold": {"-fuse-ld=mold"},
 	}
 }
 
@@ -160,28 +150,21 @@ func TestUsePlacesFunctions(t *testing.T) {
 			// Again, in two steps: the same.
 			b.build(append(use, "-c", "-o", "u.o")...)
 			b.build(slices.Concat([]string{cc, "-fmachine-profile-use=app.mip", "u.o", "-o", "again"}, ld)...)
-			one, _ := os.ReadFile(b.path("used"))
-			two, _ := os.ReadFile(b.path("again"))
-			if len(one) != len(two) || !slices.Equal(textOf(t, one), textOf(t, two)) {
+			if len(b.read("used")) != len(b.read("again")) || !bytes.Equal(b.code("used"), b.code("again")) {
 				t.Errorf("%s: two builds differ", name)
 			}
 		}
 	})
 }
 
-// textOf returns the code of an image.
-func textOf(t *testing.T, image []byte) []byte {
-	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(image))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var code []byte
-	for _, s := range f.Sections {
+// code returns the code of an image.
+func (b *bench) code(image string) (code []byte) {
+	b.t.Helper()
+	for _, s := range b.elf(image).Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 {
 			data, err := s.Data()
 			if err != nil {
-				t.Fatal(err)
+				b.t.Fatal(err)
 			}
 			code = append(code, data...)
 		}
@@ -189,8 +172,7 @@ func textOf(t *testing.T, image []byte) []byte {
 	return code
 }
 
-// TestUseStaleProfile: functions that ran are placed although they have been renamed or
-// changed since.
+// TestUseStaleProfile: functions that ran are placed although they have been renamed or changed since.
 func TestUseStaleProfile(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "u.c", useProgram)
@@ -262,16 +244,12 @@ func TestUseReportsWhatItLeaves(t *testing.T) {
 	compilers(t, func(t *testing.T, cc, _ string) {
 		b := newBench(t, "u.c", useProgram)
 		b.makeProfile([]string{cc, "-O1", withBB, "u.c"}, []string{"4"})
-		r := b.exec(nil, b.self, "--report", b.path("report"), "--", cc, "-O1", "-DNEW=2", "-fmachine-profile-use=app.mip", "-c", "u.c", "-o", "u.o")
-		if r.code != 0 || r.stderr != "" {
-			t.Fatalf("%+v", r)
-		}
-		data, _ := os.ReadFile(b.path("report"))
+		b.succeeds(nil, b.self, "--report", b.path("report"), "--", cc, "-O1", "-DNEW=2", "-fmachine-profile-use=app.mip", "-c", "u.c", "-o", "u.o")
 		want := map[string]bool{
 			"u.c\tfirst\tnot split: changed since the profile": false, "u.c\tfresh\tnot in the profile": false,
 			"u.c\tapart\tin a section that the source or an option names": false,
 		}
-		for line := range strings.Lines(string(data)) {
+		for line := range strings.Lines(string(b.read("report"))) {
 			line = strings.TrimSpace(line)
 			if _, ok := want[line]; !ok {
 				t.Errorf("reported %q", line)
@@ -334,13 +312,13 @@ func TestUseAArch64(t *testing.T) {
 			build := append(slices.Concat([]string{oracle.Tool(t, cc[0])}, cc[1:]), "-O2", "-static", "u.c")
 			b := newBench(t, "u.c", useProgram)
 			b.build(append(slices.Clone(build), generate, withBB, "-o", "probed")...)
-			if r := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, qemu, b.path("probed"), "4"); r.code != 0 {
+			if r := b.exec(rawFile, qemu, b.path("probed"), "4"); r.code != 0 {
 				t.Fatal(r)
 			}
 			b.writeProfile("app.mip", b.profile("probed", "raw"))
 			b.build(append(slices.Clone(build), "-fmachine-profile-use=app.mip", "-o", "used")...)
 			for _, args := range [][]string{{"4"}, {"60", "x"}} {
-				want := b.exec([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, append([]string{qemu, b.path("probed")}, args...)...)
+				want := b.exec(rawFile, append([]string{qemu, b.path("probed")}, args...)...)
 				if got := b.exec(nil, append([]string{qemu, b.path("used")}, args...)...); got != want {
 					t.Errorf("%v: %+v, want %+v", args, got, want)
 				}
@@ -367,8 +345,7 @@ func TestUseRustc(t *testing.T) {
 	prog := []string{rustc, "--edition=2021", "-L.", "--extern=util", "-Copt-level=2", "main.rs", "-o"}
 	b.build(append(slices.Clone(lib), generate, withBB)...)
 	b.build(append(slices.Clone(prog), "probed", generate, withBB)...)
-	b.run([]string{"LLVM_MIP_PROFILE_FILENAME=raw"}, "probed")
-	b.writeProfile("app.mip", b.profile("probed", "raw"))
+	b.writeProfile("app.mip", b.profiled("probed"))
 	use := "-fmachine-profile-use=" + b.path("app.mip")
 	b.build(append(slices.Clone(lib), use)...)
 	b.build(append(slices.Clone(prog), "used", use)...)

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestRustCommands: what is taken from a command line of rustc, however its
-// options are spelled.
+// TestRustCommands: what is taken from a command line of rustc, however its options are spelled.
 func TestRustCommands(t *testing.T) {
 	for _, c := range []struct {
 		line  string
@@ -31,7 +31,7 @@ func TestRustCommands(t *testing.T) {
 		{
 			"--crate-type=lib,cdylib --crate-name=a lib.rs --out-dir=deps -C extra-filename=-77 --emit=dep-info,metadata,link=liba.rlib",
 			rustCommand{
-				inputs: []string{"lib.rs"}, crateName: "a", crateTypes: []string{"lib", "cdylib"}, outDir: "deps", extra: "-77", output: "liba.rlib", emitsLink: true,
+				inputs: []string{"lib.rs"}, crateName: "a", crateTypes: []string{"lib", "cdylib"}, outDir: "deps", output: "liba.rlib", emits: true, emitsLink: true,
 			},
 			"",
 		},
@@ -48,7 +48,7 @@ func TestRustCommands(t *testing.T) {
 			},
 			"",
 		},
-		{"a.rs --emit metadata", rustCommand{inputs: []string{"a.rs"}}, ""},
+		{"a.rs --emit metadata", rustCommand{inputs: []string{"a.rs"}, emits: true}, ""},
 		{"- --print cfg", rustCommand{inputs: []string{"-"}, queries: true, emitsLink: true}, ""},
 		{"-vV", rustCommand{queries: true, emitsLink: true}, ""},
 		{"a.rs b.rs -C lto=off -L deps -l static=z --cfg feature", rustCommand{inputs: []string{"a.rs", "b.rs"}, emitsLink: true}, ""},
@@ -75,8 +75,7 @@ func TestRustCommands(t *testing.T) {
 	}
 }
 
-// TestArguments: the inputs and the output of a command line, and what language
-// each input is of.
+// TestArguments: the inputs and the output of a command line, and what language each input is of.
 func TestArguments(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"-c a.c -o a.o", "a.c:;-o=a.o;"},
@@ -202,9 +201,7 @@ func TestLinkerFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte("INPUT()\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, []byte("INPUT()\n"))
 	}
 	for _, c := range []struct{ line, want string }{
 		{"a.o -o out b.a", "a.o b.a"},

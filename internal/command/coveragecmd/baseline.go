@@ -25,7 +25,10 @@ type worseFile struct {
 }
 
 // worseFunction is a function that no longer runs. name is the mangled name with the signature.
-type worseFunction struct{ path, name string }
+type worseFunction struct {
+	Name string `json:"function"`
+	Path string `json:"path"`
+}
 
 // less reports whether a is a smaller share than b. It multiplies crosswise, because rounding could
 // make the quotients equal.
@@ -64,7 +67,7 @@ func compareBaseline(base, now *coverage.Coverage) *baselineComparison {
 			name := old.Functions[i].String() + old.Functions[i].Signature
 			if old.Functions[i].Calls > 0 && known[name] && calls[name] == 0 && !seen[name] {
 				seen[name] = true
-				w.functions = append(w.functions, worseFunction{old.Path, name})
+				w.functions = append(w.functions, worseFunction{name, old.Path})
 			}
 		}
 	}
@@ -74,7 +77,7 @@ func compareBaseline(base, now *coverage.Coverage) *baselineComparison {
 // print lists the files and functions, with the kinds of parts that both sides have.
 func (w *baselineComparison) print(p *console.Printer) {
 	fmt.Fprintf(p.W, "\n%s: %s, %s\n", p.Term.Paint(cli.Bold, "Worse than the baseline"),
-		cli.Quantity(uint64(len(w.files)), "file", "files"), cli.Quantity(uint64(len(w.functions)), "function no longer runs", "functions no longer run"))
+		cli.Quantity(len(w.files), "file", "files"), cli.Quantity(len(w.functions), "function no longer runs", "functions no longer run"))
 	kinds := knownKinds(&w.before, &w.after)
 	var header []string
 	for _, k := range kinds {
@@ -94,10 +97,10 @@ func (w *baselineComparison) print(p *console.Printer) {
 	row("total", w.before, w.after)
 	p.Table(append(header, "file"), rows)
 	for _, f := range w.functions {
-		name := f.name
+		name := f.Name
 		if !p.Mangled {
 			name = symbols.Demangle(name)
 		}
-		p.Item(fmt.Sprintf("no longer runs: %s [%s]", console.Printable(name), console.Printable(f.path)))
+		p.Item(fmt.Sprintf("no longer runs: %s [%s]", console.Printable(name), console.Printable(f.Path)))
 	}
 }

@@ -26,60 +26,36 @@ type patchedFile struct {
 	oldLines []uint32
 }
 
-// parsePatch reads a unified diff, as diff -u and git diff write it. name is for errors. Outside of hunks
-// it reads only the names of files. The numbers in a hunk's header decide where the hunk ends, because a
-// removed line that begins with "-- " looks like a header.
-func parsePatch(name string, data []byte) (files []patchedFile, err error) {
-	var file *patchedFile
-	number := 0              // line of the patch, for errors
-	var next, oldNext uint32 // lines of the new and the old file
-	replaced := false        // the next added lines replace removed lines
-	oldPath := ""
-	oldLeft, newLeft := uint64(0), uint64(0) // lines left in the hunk
+// A patchReader reads a unified diff, as diff -u and git diff write it. Outside of hunks it reads only the names of
+// files. The numbers in a hunk's header decide where the hunk ends, because a removed line that begins with "-- " looks
+// like a header.
+type patchReader struct {
+	files         []patchedFile
+	oldPath       string // of the next file
+	next, oldNext uint32 // lines of the new and the old file
+	replaced      bool   // the next added lines replace removed lines
+	old, added    uint64 // lines left in the hunk
+}
+
+// parsePatch returns the files that a unified diff changes. name is for errors.
+func parsePatch(name string, data []byte) ([]patchedFile, error) {
+	var r patchReader
+	number := 0 // line of the patch, for errors
 	for line := range bytes.Lines(data) {
 		number++
 		text := strings.TrimRight(string(line), "\r\n")
-		if oldLeft+newLeft > 0 {
-			sign := byte(' ') // some tools cut the space of an empty line
-			if text != "" {
-				sign = text[0]
-			}
-			switch {
-			case sign == '\\': // "\ No newline at end of file"
-			case sign == '+' && newLeft > 0:
-				if file != nil {
-					file.lines = append(file.lines, next)
-					if !replaced {
-						file.oldLines = append(file.oldLines, oldNext-1, oldNext)
-					}
-				}
-				next++
-				newLeft--
-			case sign == '-' && oldLeft > 0:
-				replaced = true
-				if file != nil {
-					file.oldLines = append(file.oldLines, oldNext)
-				}
-				oldNext++
-				oldLeft--
-			case (sign == ' ' || sign == '\t') && oldLeft > 0 && newLeft > 0:
-				replaced = false
-				next++
-				oldNext++
-				oldLeft--
-				newLeft--
-			default:
-				return nil, flaw.File(name).OnLine(number).Field("line of a hunk").Got(strconv.Quote(text)).
-					Wantf("%d lines more of the old file and %d of the new", oldLeft, newLeft).Corrupt()
+		if r.old+r.added > 0 {
+			if !r.hunkLine(text) {
+				return nil, flaw.File(name).OnLine(number).Field("line of a hunk").Got(strconv.Quote(text)).Want(r.wanted()).Corrupt()
 			}
 			continue
 		}
 		if path, ok := strings.CutPrefix(text, "--- "); ok {
-			oldPath = patchPath(path)
+			r.oldPath = patchPath(path)
 		}
 		if path, ok := strings.CutPrefix(text, "+++ "); ok {
-			files = append(files, patchedFile{path: patchPath(path), oldPath: oldPath})
-			file, oldPath = &files[len(files)-1], ""
+			r.files = append(r.files, patchedFile{path: patchPath(path), oldPath: r.oldPath})
+			r.oldPath = ""
 		}
 		if !strings.HasPrefix(text, "@@ ") {
 			continue
@@ -88,25 +64,63 @@ func parsePatch(name string, data []byte) (files []patchedFile, err error) {
 		if !ok {
 			return nil, flaw.File(name).OnLine(number).Field("hunk").Got(strconv.Quote(text)).Want("@@ -LINE,LINES +LINE,LINES @@").Corrupt()
 		}
-		oldLeft, newLeft, next, oldNext = old.lines, added.lines, uint32(added.first), uint32(old.first)
-		replaced = false
+		r.old, r.added, r.next, r.oldNext, r.replaced = old.lines, added.lines, uint32(added.first), uint32(old.first), false
 		if old.lines == 0 {
-			oldNext++ // the header has the line before the addition
+			r.oldNext++ // the header has the line before the addition
 		}
 	}
-	if oldLeft+newLeft > 0 {
-		return nil, flaw.File(name).OnLine(number+1).Field("line of a hunk").Got("the end").
-			Wantf("%d lines more of the old file and %d of the new", oldLeft, newLeft).Truncated()
+	if r.old+r.added > 0 {
+		return nil, flaw.File(name).OnLine(number + 1).Field("line of a hunk").Got("the end").Want(r.wanted()).Truncated()
 	}
-	for i := range files {
-		f := &files[i]
+	for i := range r.files {
+		f := &r.files[i]
 		slices.Sort(f.oldLines)
 		f.oldLines = slices.Compact(f.oldLines)
 		if len(f.oldLines) > 0 && f.oldLines[0] == 0 { // lines were added at the beginning
 			f.oldLines = f.oldLines[1:]
 		}
 	}
-	return files, nil
+	return r.files, nil
+}
+
+func (r *patchReader) wanted() string {
+	return fmt.Sprintf("%d lines more of the old file and %d of the new", r.old, r.added)
+}
+
+// hunkLine takes a line of a hunk, and reports whether the hunk may have it.
+func (r *patchReader) hunkLine(text string) bool {
+	sign := byte(' ') // some tools cut the space of an empty line
+	if text != "" {
+		sign = text[0]
+	}
+	file := new(patchedFile) // of a hunk without a file
+	if n := len(r.files); n > 0 {
+		file = &r.files[n-1]
+	}
+	switch {
+	case sign == '\\': // "\ No newline at end of file"
+	case sign == '+' && r.added > 0:
+		file.lines = append(file.lines, r.next)
+		if !r.replaced {
+			file.oldLines = append(file.oldLines, r.oldNext-1, r.oldNext)
+		}
+		r.next++
+		r.added--
+	case sign == '-' && r.old > 0:
+		r.replaced = true
+		file.oldLines = append(file.oldLines, r.oldNext)
+		r.oldNext++
+		r.old--
+	case (sign == ' ' || sign == '\t') && r.old > 0 && r.added > 0:
+		r.replaced = false
+		r.next++
+		r.oldNext++
+		r.old--
+		r.added--
+	default:
+		return false
+	}
+	return true
 }
 
 // readPatch reads a patch from a file, or from standard input if the name is "-".
@@ -127,7 +141,6 @@ func readPatch(env *cli.Env, name string) (files []patchedFile, err error) {
 // noFile is the path in patches for a file that does not exist before or after.
 const noFile = "/dev/null"
 
-// A hunkRange is the lines of one file in a hunk.
 type hunkRange struct{ first, lines uint64 }
 
 // hunkHeader parses "@@ -1,2 +3,4 @@ …". The default number of lines is 1.
@@ -170,7 +183,6 @@ type changedLines struct {
 	noCode  int      // lines without code
 }
 
-// changedFile is the coverage of the added lines of one file.
 type changedFile struct {
 	path   string
 	lines  coverage.Ratio
@@ -225,10 +237,9 @@ func (c *shared) readChanges(env *cli.Env, cov *coverage.Coverage) (*changedLine
 	return all, nil
 }
 
-// findSource returns the index of the source file that a path in a patch means: the only one that equals
-// the path or ends with it, with or without its first folder, which may be git's prefix ("b/"). It
-// returns -1 if there is none or several. For example, "b/src/a.c" means "/build/src/a.c", but is
-// ambiguous if "/other/src/a.c" exists as well.
+// findSource returns the index of the source file that a path in a patch means: the only one that equals the path or
+// ends with it, with or without its first folder, which may be git's prefix ("b/"). It returns -1 if there is none or
+// several. For example, "b/src/a.c" means "/build/src/a.c", but is ambiguous if "/other/src/a.c" exists as well.
 func findSource(paths []string, path string) int {
 	// Exact paths count before ends of paths.
 	names := []string{path}
@@ -277,7 +288,7 @@ func lineRanges(lines []uint32) string {
 func (c *changedLines) print(p *console.Printer) {
 	sum := c.ratio()
 	fmt.Fprintf(p.W, "\n%s: %s of %s ran (%s); %s without code\n", p.Term.Paint(cli.Bold, "Changed lines"),
-		cli.Count(uint64(sum.Covered)), cli.Count(uint64(sum.Total)), percent(sum), cli.Quantity(uint64(c.noCode), "line", "lines"))
+		cli.Count(sum.Covered), cli.Count(sum.Total), percent(sum), cli.Quantity(c.noCode, "line", "lines"))
 	for i := range c.files {
 		if f := &c.files[i]; len(f.missed) > 0 {
 			p.Item(fmt.Sprintf("%s: did not run: %s", console.Printable(f.path), lineRanges(f.missed)))

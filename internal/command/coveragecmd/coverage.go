@@ -71,7 +71,6 @@ type command struct {
 	baseline           string // profile or tracefile
 }
 
-// declare declares all options.
 func (c *command) declare(f *cli.Flags) {
 	for _, format := range coverage.Formats() {
 		c.to.Allowed = append(c.to.Allowed, string(format))
@@ -93,7 +92,6 @@ func (c *command) declare(f *cli.Flags) {
 	f.TakesCommand(&c.argv)
 }
 
-// run reports the coverage of the inputs, or of the command that it runs.
 func (c *command) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.check(args); err != nil {
 		return err
@@ -122,8 +120,7 @@ func (c *command) check(args []string) error {
 	return c.shared.check()
 }
 
-// reportInputs prints and writes the coverage of the inputs, also if it misses a limit: the user needs
-// to see where.
+// reportInputs prints and writes the coverage of the inputs, also if it misses a limit: the user needs to see where.
 func (c *command) reportInputs(ctx context.Context, env *cli.Env, args []string) error {
 	// Only pages show the details of coverage mappings.
 	c.merge.Programs.CoverageDetails = c.html != ""
@@ -208,7 +205,7 @@ func (r *result) verdict(env *cli.Env) error {
 	}
 	failed := len(r.missed) > 0
 	if n := len(r.Misfits); n > 0 && r.command.strict {
-		fmt.Fprintf(env.Stderr, "profuse coverage: the profile does not fit %s, and --strict allows none\n", cli.Quantity(uint64(n), "function", "functions"))
+		fmt.Fprintf(env.Stderr, "profuse coverage: the profile does not fit %s, and --strict allows none\n", cli.Quantity(n, "function", "functions"))
 		failed = true
 	}
 	if failed {

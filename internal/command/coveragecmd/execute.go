@@ -17,7 +17,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
 
-// coverageFlags says how to compile for coverage.
 const coverageFlags = `compile and link with clang -fprofile-instr-generate -fcoverage-mapping -Wl,--build-id, or set RUSTFLAGS="-C instrument-coverage"`
 
 // reportCommand runs the command and reports the coverage of its processes, also if the command fails,
@@ -74,9 +73,8 @@ func (c *command) runArgv(ctx context.Context, env *cli.Env, folder string) (fai
 	return nil, err
 }
 
-// buildFolders returns the folders to search for programs: the folders below the current one in which
-// cargo, CMake and other tools build, and the folder in the command's path. If there is none, it returns
-// the current folder.
+// buildFolders returns the folders to search for programs: the folders below the current one in which cargo, CMake and
+// other tools build, and the folder in the command's path. If there is none, it returns the current folder.
 func (c *command) buildFolders() (folders []string) {
 	add := func(dir string) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(folders, dir) {

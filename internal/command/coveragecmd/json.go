@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// resultJSON is what "profuse coverage --json" prints. docs/schema/coverage.schema.json
-// describes it.
+// resultJSON is what "profuse coverage --json" prints. docs/schema/coverage.schema.json describes it.
 type resultJSON struct {
 	schema.Head
 	Total summaryJSON `json:"total"`
@@ -58,7 +57,6 @@ type mismatchJSON struct {
 	Cause    string   `json:"cause"`
 }
 
-// missedJSON is a limit that was missed, with what was found.
 type missedJSON struct {
 	Kind    string  `json:"kind"`
 	Limit   float64 `json:"limit"` // percent
@@ -76,7 +74,6 @@ type changedJSON struct {
 	Unknown     []string          `json:"unknown"`
 }
 
-// changedFileJSON is one file of the patch.
 type changedFileJSON struct {
 	Path string `json:"path"`
 	ratioJSON
@@ -85,22 +82,15 @@ type changedFileJSON struct {
 
 // baselineJSON lists what ran less than in the baseline. Total has the sums of the baseline.
 type baselineJSON struct {
-	Total     summaryJSON         `json:"total"`
-	Files     []baselineFileJSON  `json:"files"`
-	Functions []worseFunctionJSON `json:"functions"`
+	Total     summaryJSON        `json:"total"`
+	Files     []baselineFileJSON `json:"files"`
+	Functions []worseFunction    `json:"functions"`
 }
 
-// baselineFileJSON is a file with a smaller share of any kind than in the baseline.
 type baselineFileJSON struct {
 	Path   string      `json:"path"`
 	Before summaryJSON `json:"before"`
 	After  summaryJSON `json:"after"`
-}
-
-// worseFunctionJSON is a function that ran in the baseline and no longer runs.
-type worseFunctionJSON struct {
-	Function string `json:"function"`
-	Path     string `json:"path"`
 }
 
 // newSummaryJSON converts a summary, without kinds whose total is 0.
@@ -149,12 +139,9 @@ func (r *result) writeJSON(w io.Writer) {
 		}
 	}
 	if b := r.baseline; b != nil {
-		out.Baseline = &baselineJSON{newSummaryJSON(b.before), []baselineFileJSON{}, []worseFunctionJSON{}}
+		out.Baseline = &baselineJSON{newSummaryJSON(b.before), []baselineFileJSON{}, append([]worseFunction{}, b.functions...)}
 		for _, f := range b.files {
 			out.Baseline.Files = append(out.Baseline.Files, baselineFileJSON{f.path, newSummaryJSON(f.before), newSummaryJSON(f.after)})
-		}
-		for _, f := range b.functions {
-			out.Baseline.Functions = append(out.Baseline.Functions, worseFunctionJSON{f.name, f.path})
 		}
 	}
 	console.WriteJSON(w, out, "")

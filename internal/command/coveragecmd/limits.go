@@ -19,14 +19,12 @@ const (
 // limits are the least shares that must have run.
 type limits []limit
 
-// A limit is the limit of one kind of parts.
 type limit struct {
 	kind    string // as in partKinds, or changedKind
 	text    string // value of the option; "" for no limit
 	percent float64
 }
 
-// declare declares an option for each kind of parts and one for changed lines.
 func (l *limits) declare(f *cli.Flags) {
 	for _, k := range partKinds {
 		*l = append(*l, limit{kind: k.name})
@@ -63,7 +61,6 @@ func (l limits) check(changed bool) error {
 	return nil
 }
 
-// A missedLimit is a limit that was missed, with what ran.
 type missedLimit struct {
 	limit
 	ran coverage.Ratio
@@ -91,7 +88,6 @@ func (l limits) missed(r *result) (missed []missedLimit) {
 	return missed
 }
 
-// sentence says what ran, what was wanted and which option wants it.
 func (m *missedLimit) sentence() string {
 	what := m.kind
 	switch what {
@@ -105,5 +101,5 @@ func (m *missedLimit) sentence() string {
 		return fmt.Sprintf("no %s are known, and --%s%s wants %s %% of them to run", what, limitOption, m.kind, percentage)
 	}
 	return fmt.Sprintf("%s of the %s ran (%s of %s), less than the %s %% of --%s%s", percent(m.ran), what,
-		cli.Count(uint64(m.ran.Covered)), cli.Count(uint64(m.ran.Total)), percentage, limitOption, m.kind)
+		cli.Count(m.ran.Covered), cli.Count(m.ran.Total), percentage, limitOption, m.kind)
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/report"
 )
 
-// pagePath returns the file that --html writes: index.html in a folder, which it creates if the name
-// ends with a slash.
+// pagePath returns the file that --html writes: index.html in a folder, which it creates if the name ends with a slash.
 func pagePath(output string) (string, error) {
 	folder := strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator))
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
@@ -27,7 +26,6 @@ func pagePath(output string) (string, error) {
 	return filepath.Join(output, "index.html"), os.MkdirAll(output, 0o777)
 }
 
-// writePages writes the coverage of the inputs as pages.
 func (r *result) writePages(ctx context.Context, env *cli.Env, args []string) error {
 	c := r.command
 	path, err := pagePath(c.html)
@@ -47,7 +45,6 @@ func (r *result) writePages(ctx context.Context, env *cli.Env, args []string) er
 	})
 }
 
-// label names the command that ran, or the inputs.
 func (c *command) label(args []string) string {
 	if len(c.argv) > 0 {
 		return strings.Join(c.argv, " ")
@@ -75,7 +72,7 @@ func (r *result) change() *report.CoverageChange {
 		}
 		change.Stopped = make(map[string][]string)
 		for _, f := range w.functions {
-			change.Stopped[f.path] = append(change.Stopped[f.path], f.name)
+			change.Stopped[f.Path] = append(change.Stopped[f.Path], f.Name)
 		}
 	}
 	if r.changed != nil {

@@ -23,9 +23,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// read returns the coverage of the inputs, with the paths that the options ask for and without the
-// lines that they exclude. It merges the profiles before it collects their coverage, and adds the
-// coverage of each tracefile.
+// read returns the coverage of the inputs, with the paths that the options ask for and without the lines that they
+// exclude. It merges the profiles before it collects their coverage, and adds the coverage of each tracefile.
 func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
 	profiles, traces, err := splitTraces(env, args)
 	if err != nil {
@@ -58,7 +57,7 @@ func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*covera
 	before := len(cov.Files)
 	cov.Rename(c.path)
 	if before > 0 && len(cov.Files) == 0 && c.merge.Programs.Mappings == nil {
-		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(uint64(before), "source file", "source files"))
+		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(before, "source file", "source files"))
 	}
 	if !c.noMarkers && (!c.fixedLines || c.excludeGenerated) {
 		c.exclude(env, cov)
@@ -121,8 +120,7 @@ func isTrace(in inputs.Input) (trace bool, err error) {
 	return trace, err
 }
 
-// view returns the view of a profile, or of the sum of several. It does not merge a single sound
-// profile.
+// view returns the view of a profile, or of the sum of several. It does not merge a single sound profile.
 func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (profile.View, error) {
 	opt, err := c.merge.Programs.ViewOptions(env)
 	if err != nil {
@@ -133,8 +131,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 			v, err := sources.ReadView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
-				// A merge reads past damaged functions, and adds to a profile the functions of its
-				// program.
+				// A merge reads past damaged functions, and adds to a profile the functions of its program.
 			default:
 				return v, err
 			}
@@ -151,7 +148,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		}
 		return err
 	}
-	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.Adder, error) {
+	err = run.Merge(ctx, env, profiles, func(ins []inputs.Input) (merging.FamilyAdder, error) {
 		run.Family = merging.InputFamily(ins)
 		a := families.All[families.Index(run.Family)].Adder()
 		// The options of the family get their defaults.
@@ -213,19 +210,18 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		// Sorted, so that the choice among equally frequent causes is always the same.
 		most := slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
-			cli.Quantity(uint64(n), "function", "functions"), cli.Count(uint64(causes[most])), console.Printable(most))
+			cli.Quantity(n, "function", "functions"), cli.Count(causes[most]), console.Printable(most))
 	}
 	if n := cov.BelowZero; n > 0 {
 		fmt.Fprintf(env.Stderr, "warning: %s below zero, because threads lost counts: they count as 0; -fprofile-update=atomic makes counts exact\n",
-			cli.Quantity(uint64(n), "count is", "counts are"))
+			cli.Quantity(n, "count is", "counts are"))
 	}
 	if u := cov.Unplaced.Functions; u.Total > 0 {
 		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran (--mismatched lists them)\n",
-			cli.Quantity(uint64(u.Total), "function", "functions"), cli.Count(uint64(u.Covered)))
+			cli.Quantity(u.Total, "function", "functions"), cli.Count(u.Covered))
 	}
 }
 
-// maxUnread limits the list of sources that cannot be read.
 const maxUnread = 3
 
 // exclude leaves out the lines that markers and options exclude, and prints their number. A note lists
@@ -262,13 +258,13 @@ func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 			if c.excluded != nil {
 				how += " and --exclude-lines"
 			}
-			by = append(by, how+" in "+cli.Quantity(uint64(marked), "source file", "source files"))
+			by = append(by, how+" in "+cli.Quantity(marked, "source file", "source files"))
 		}
 		if generated > 0 {
-			by = append(by, "in "+cli.Quantity(uint64(generated), "generated source file", "generated source files"))
+			by = append(by, "in "+cli.Quantity(generated, "generated source file", "generated source files"))
 		}
 		fmt.Fprintf(env.Stderr, "excluded: %s, %s (--no-markers counts them)\n",
-			cli.Quantity(uint64(before-cov.Total.Lines.Total), "line", "lines"), strings.Join(by, " and "))
+			cli.Quantity(before-cov.Total.Lines.Total, "line", "lines"), strings.Join(by, " and "))
 	}
 	if n := len(unread); n > 0 {
 		list := strings.Join(unread[:min(n, maxUnread)], ", ")
@@ -276,7 +272,7 @@ func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 			list += ", …"
 		}
 		fmt.Fprintf(env.Stderr, "note: cannot look for markers in %s: %s\n",
-			cli.Quantity(uint64(n), "source file", "source files"), console.Printable(list))
+			cli.Quantity(n, "source file", "source files"), console.Printable(list))
 	}
 }
 

@@ -36,7 +36,6 @@ type shared struct {
 	excluded func(line []byte) bool // reports whether --exclude-lines excludes a line; nil without it
 }
 
-// declare declares the options about inputs, programs and source files.
 func (c *shared) declare(f *cli.Flags) {
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
@@ -53,13 +52,11 @@ func (c *shared) declare(f *cli.Flags) {
 	c.merge.Programs.DeclareCoverage(f)
 }
 
-// check parses the options about paths into c.path, which applies --path-map, then --source, then
-// --include and --ignore, and the options about lines into c.excluded.
+// check parses the options about paths into c.path, and the options about lines into c.excluded.
 func (c *shared) check() error {
 	if c.merge.Workers < 0 {
 		return cli.Usagef("option -j takes a number from 1 up")
 	}
-	type pathMap struct{ from, to string }
 	var maps []pathMap
 	for _, m := range c.pathMaps {
 		from, to, ok := strings.Cut(m, "=")
@@ -68,58 +65,70 @@ func (c *shared) check() error {
 		}
 		maps = append(maps, pathMap{trimSlash(from), trimSlash(to)})
 	}
-	patterns := func(option string, list []string) (all []*regexp.Regexp, err error) {
-		for _, text := range list {
-			re, err := console.Pattern(option, text)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, re)
-		}
-		return all, nil
-	}
-	lines, err := patterns("exclude-lines", c.excludeLines)
+	lines, err := compilePatterns("exclude-lines", c.excludeLines)
 	if err != nil {
 		return err
 	}
 	if len(lines) > 0 {
-		c.excluded = func(line []byte) bool {
-			return slices.ContainsFunc(lines, func(re *regexp.Regexp) bool { return re.Match(line) })
-		}
+		c.excluded = func(line []byte) bool { return lines.match(string(line)) }
 	}
 	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
 		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
 	}
-	include, err := patterns("include", c.include)
+	include, err := compilePatterns("include", c.include)
 	if err != nil {
 		return err
 	}
-	ignore, err := patterns("ignore", c.ignore)
+	ignore, err := compilePatterns("ignore", c.ignore)
 	if err != nil {
 		return err
-	}
-	matches := func(list []*regexp.Regexp, path string) bool {
-		return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(path) })
 	}
 	c.path = func(path string) string {
-		for _, m := range maps {
-			if rest, ok := cutFolder(path, m.from); ok {
-				path = rest
-				if m.to != "" {
-					path = m.to + "/" + rest
-				}
-				break
-			}
-		}
-		if c.source != "" && !isAbsolute(path) {
-			path = trimSlash(c.source) + "/" + path
-		}
-		if len(include) > 0 && !matches(include, path) || matches(ignore, path) {
+		path = c.mapPath(maps, path)
+		if len(include) > 0 && !include.match(path) || ignore.match(path) {
 			return ""
 		}
 		return path
 	}
 	return nil
+}
+
+// A pathMap replaces a folder at the beginning of paths.
+type pathMap struct{ from, to string }
+
+// mapPath applies --path-map, then --source.
+func (c *shared) mapPath(maps []pathMap, path string) string {
+	for _, m := range maps {
+		if rest, ok := cutFolder(path, m.from); ok {
+			path = rest
+			if m.to != "" {
+				path = m.to + "/" + rest
+			}
+			break
+		}
+	}
+	if c.source != "" && !isAbsolute(path) {
+		path = trimSlash(c.source) + "/" + path
+	}
+	return path
+}
+
+// patterns are the values of a repeatable option.
+type patterns []*regexp.Regexp
+
+func compilePatterns(option string, list []string) (all patterns, err error) {
+	for _, text := range list {
+		re, err := console.Pattern(option, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, re)
+	}
+	return all, nil
+}
+
+func (p patterns) match(text string) bool {
+	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
 // trimSlash removes the separators at the end of a folder. The root is "".
@@ -134,13 +143,11 @@ func cutFolder(path, dir string) (rest string, ok bool) {
 	return rest[1:], true
 }
 
-// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another
-// system.
+// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another system.
 func isAbsolute(path string) bool {
 	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
 }
 
-// writeOptions returns the options of the file for other tools.
 func (c *shared) writeOptions() coverage.WriteOptions {
 	opt := coverage.WriteOptions{Source: readSource}
 	if c.demangle {

@@ -38,7 +38,6 @@ func knownKinds(summaries ...*coverage.Summary) []partKind {
 	})
 }
 
-// title is the name in texts.
 func (k *partKind) title() string {
 	if k.name == mcdc {
 		return "MC/DC"
@@ -73,7 +72,7 @@ func (r *result) print(p *console.Printer) {
 			ratio := *k.ratio(&s)
 			count := ""
 			if ratio.Total > 0 {
-				count = cli.Count(uint64(ratio.Covered)) + "/" + cli.Count(uint64(ratio.Total))
+				count = cli.Count(ratio.Covered) + "/" + cli.Count(ratio.Total)
 			}
 			cells = append(cells, count, percent(ratio))
 		}
@@ -169,10 +168,8 @@ func (r *result) printMisfits(p *console.Printer) {
 	}
 }
 
-// hashText prints a CFG hash.
 func hashText(hash uint64) string { return fmt.Sprintf("%#x", hash) }
 
-// hashTexts prints CFG hashes.
 func hashTexts(hashes []uint64) []string {
 	texts := make([]string, len(hashes))
 	for i, h := range hashes {

@@ -23,8 +23,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// testsCommand is "profuse coverage tests". docs/coverage.md shows how to record the profiles of single
-// tests.
+// testsCommand is "profuse coverage tests". docs/coverage.md shows how to record the profiles of single tests.
 func testsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tests",
@@ -53,7 +52,6 @@ if the command line is wrong.`,
 	}
 }
 
-// testsRun is one run of "profuse coverage tests".
 type testsRun struct {
 	shared
 	lines  cli.List // from --line
@@ -69,8 +67,7 @@ type testsRun struct {
 	idle    map[string]*coverage.File // source files without a section yet
 }
 
-// declare declares the options. The loss budget keeps its defaults: a test with a damaged profile is no
-// test result.
+// declare declares the options. The loss budget keeps its defaults: a test with a damaged profile is no test result.
 func (c *testsRun) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` also write a tracefile; \"-\" is standard output, without the table")
 	f.Var(&c.lines, "line", "`FILE:LINE` or FILE:FIRST-LAST: print the tests that run these lines; repeatable")
@@ -82,8 +79,7 @@ func (c *testsRun) declare(f *cli.Flags) {
 	c.merge.Loss.Declare(cli.NewFlags("coverage tests"), false)
 }
 
-// run reads one test after the other into the matrix, then prints the tests of the selected lines
-// or of all.
+// run reads one test after the other into the matrix, then prints the tests of the selected lines or of all.
 func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -112,7 +108,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		return errors.New("the inputs know no lines: name the programs (--program), or classes (--classes)")
 	}
 	if n := len(c.misfits); n > 0 && !c.quiet {
-		fmt.Fprintf(env.Stderr, "mismatched: %s left out (profuse coverage --mismatched lists them)\n", cli.Quantity(uint64(n), "function", "functions"))
+		fmt.Fprintf(env.Stderr, "mismatched: %s left out (profuse coverage --mismatched lists them)\n", cli.Quantity(n, "function", "functions"))
 	}
 	out := bufio.NewWriter(env.Stdout)
 	r := newTestsResult(&c.matrix, selected)
@@ -121,7 +117,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 		r.writeJSON(out, c.matrix.names)
 	case c.names:
 		for _, t := range r.tests {
-			fmt.Fprintln(out, console.Printable(t.name))
+			fmt.Fprintln(out, console.Printable(t.Name))
 		}
 	case c.output != "-":
 		r.print(&console.Printer{W: out, Term: env.Terminal(env.Stdout)})
@@ -129,8 +125,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	return out.Flush()
 }
 
-// readAll reads the inputs, and writes the tracefile meanwhile, so that the coverage of only one test is in
-// memory.
+// readAll reads the inputs, and writes the tracefile meanwhile, so that the coverage of only one test is in memory.
 func (c *testsRun) readAll(ctx context.Context, env *cli.Env, args []string) error {
 	c.merge.Programs.Mappings = new(formats.Mappings)
 	tests, traces, err := namedTests(env, args)
@@ -229,7 +224,6 @@ func (c *testsRun) addTest(test string, cov *coverage.Coverage) error {
 	return c.writeSections(ran, c.title(test))
 }
 
-// writeSections writes the sections of a test.
 func (c *testsRun) writeSections(cov *coverage.Coverage, title string) error {
 	opt := c.writeOptions()
 	opt.Test = title
@@ -257,7 +251,6 @@ func (c *testsRun) title(test string) string {
 	return title
 }
 
-// A namedTest is a test with its inputs.
 type namedTest struct {
 	name   string
 	inputs []string

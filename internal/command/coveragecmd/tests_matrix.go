@@ -16,13 +16,11 @@ type testMatrix struct {
 	files map[string]*testedFile
 }
 
-// A testedFile has the lines with code of a source file.
 type testedFile struct {
 	number map[uint32]int   // bit of each line, in order of appearance
 	ran    map[int][]uint64 // bits of the lines that a test ran, by the number of the test
 }
 
-// number returns the number of a test, which it adds if it is new.
 func (m *testMatrix) number(name string) int {
 	i, ok := m.index[name]
 	if !ok {
@@ -75,7 +73,6 @@ func (m *testMatrix) addFile(test string, cov *coverage.File) {
 	f.ran[t] = slices.Clip(ran)
 }
 
-// anyLines reports whether there is a line with code.
 func (m *testMatrix) anyLines() bool {
 	for _, f := range m.files {
 		if len(f.number) > 0 {
@@ -85,7 +82,6 @@ func (m *testMatrix) anyLines() bool {
 	return false
 }
 
-// paths returns the source files, sorted.
 func (m *testMatrix) paths() []string { return slices.Sorted(maps.Keys(m.files)) }
 
 // testsOf returns the numbers of the tests that ran a line, ascending. known: the line has code.
@@ -105,16 +101,16 @@ func (f *testedFile) testsOf(line uint32) (tests []int, known bool) {
 
 // A testShare is how many lines a test runs.
 type testShare struct {
-	name  string
-	lines int
-	alone int // lines that no other test runs
+	Name  string `json:"test"`
+	Lines int    `json:"lines"`
+	Alone int    `json:"alone"` // lines that no other test runs
 }
 
 // shares returns the share of each test, and how many of all lines any test runs.
 func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 	shares = make([]testShare, len(m.names))
 	for i, name := range m.names {
-		shares[i].name = name
+		shares[i].Name = name
 	}
 	for _, f := range m.files {
 		words := (len(f.number) + 63) / 64
@@ -131,8 +127,8 @@ func (m *testMatrix) shares() (shares []testShare, all coverage.Ratio) {
 		}
 		for t, ran := range f.ran {
 			for i, word := range ran {
-				shares[t].lines += bits.OnesCount64(word)
-				shares[t].alone += bits.OnesCount64(word &^ more[i])
+				shares[t].Lines += bits.OnesCount64(word)
+				shares[t].Alone += bits.OnesCount64(word &^ more[i])
 			}
 		}
 	}

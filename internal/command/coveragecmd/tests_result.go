@@ -32,7 +32,6 @@ type selectedFile struct {
 	lines []testedLine
 }
 
-// testedLine is a line with the tests that ran it.
 type testedLine struct {
 	number uint32
 	tests  []int // in testMatrix.names
@@ -73,21 +72,21 @@ func newTestsResult(m *testMatrix, selected []selection) *testsResult {
 			r.ran.Count(len(tests) > 0)
 			file.lines = append(file.lines, testedLine{n, tests})
 			for _, t := range tests {
-				counts[t].lines++
+				counts[t].Lines++
 				if len(tests) == 1 {
-					counts[t].alone++
+					counts[t].Alone++
 				}
 			}
 		}
 		r.files = append(r.files, file)
 	}
 	for t := range counts {
-		if counts[t].lines > 0 {
-			counts[t].name = m.names[t]
+		if counts[t].Lines > 0 {
+			counts[t].Name = m.names[t]
 			r.tests = append(r.tests, counts[t])
 		}
 	}
-	slices.SortStableFunc(r.tests, func(a, b testShare) int { return cmp.Compare(b.lines, a.lines) })
+	slices.SortStableFunc(r.tests, func(a, b testShare) int { return cmp.Compare(b.Lines, a.Lines) })
 	return r
 }
 
@@ -95,11 +94,11 @@ func newTestsResult(m *testMatrix, selected []selection) *testsResult {
 func (r *testsResult) print(p *console.Printer) {
 	rows := make([][]string, 0, len(r.tests)+1)
 	for _, t := range r.tests {
-		name := t.name
+		name := t.Name
 		if name == "" {
 			name = "(without a name)" // from a tracefile with an empty TN
 		}
-		rows = append(rows, []string{cli.Count(uint64(t.lines)), cli.Count(uint64(t.alone)), console.Printable(name)})
+		rows = append(rows, []string{cli.Count(t.Lines), cli.Count(t.Alone), console.Printable(name)})
 	}
 	ran, what := r.total, "lines"
 	if r.chosen {
@@ -108,9 +107,9 @@ func (r *testsResult) print(p *console.Printer) {
 	if len(rows) > 0 {
 		p.Table([]string{"lines", "alone", "test"}, rows)
 	}
-	fmt.Fprintf(p.W, "\n%s of %s %s ran (%s)", cli.Count(uint64(ran.Covered)), cli.Count(uint64(ran.Total)), what, percent(ran))
+	fmt.Fprintf(p.W, "\n%s of %s %s ran (%s)", cli.Count(ran.Covered), cli.Count(ran.Total), what, percent(ran))
 	if r.chosen {
-		fmt.Fprintf(p.W, "; %s without code", cli.Quantity(uint64(r.noCode), "line", "lines"))
+		fmt.Fprintf(p.W, "; %s without code", cli.Quantity(r.noCode, "line", "lines"))
 	}
 	fmt.Fprintln(p.W)
 	for i := range r.files {
@@ -123,7 +122,6 @@ func (r *testsResult) print(p *console.Printer) {
 	}
 }
 
-// notRun returns the lines that no test runs.
 func (f *selectedFile) notRun() (lines []uint32) {
 	for _, l := range f.lines {
 		if len(l.tests) == 0 {
@@ -133,22 +131,13 @@ func (f *selectedFile) notRun() (lines []uint32) {
 	return lines
 }
 
-// testsJSON is what "profuse coverage tests --json" prints.
-// docs/schema/coverage-tests.schema.json describes it.
+// testsJSON is what "profuse coverage tests --json" prints. docs/schema/coverage-tests.schema.json describes it.
 type testsJSON struct {
 	schema.Head
 	// Total counts all lines, selected or not.
-	Total    ratioJSON       `json:"total"`
-	Tests    []testShareJSON `json:"tests"`
-	Selected *selectedJSON   `json:"selected,omitempty"`
-}
-
-// testShareJSON is a test, with the number of lines that it runs and that it alone runs: of the selected
-// lines, or else of all lines.
-type testShareJSON struct {
-	Test  string `json:"test"`
-	Lines int    `json:"lines"`
-	Alone int    `json:"alone"`
+	Total    ratioJSON     `json:"total"`
+	Tests    []testShare   `json:"tests"`
+	Selected *selectedJSON `json:"selected,omitempty"`
 }
 
 // selectedJSON is the coverage of the lines that --line and --changed select. Unknown has the files that
@@ -160,7 +149,6 @@ type selectedJSON struct {
 	Unknown     []string           `json:"unknown"`
 }
 
-// selectedFileJSON is a file with its selected lines that have code.
 type selectedFileJSON struct {
 	Path  string           `json:"path"`
 	Lines []testedLineJSON `json:"lines"`
@@ -174,10 +162,7 @@ type testedLineJSON struct {
 
 // writeJSON writes the result. names are the names of the tests, by number.
 func (r *testsResult) writeJSON(w io.Writer, names []string) {
-	out := testsJSON{Head: schema.For("coverage-tests"), Total: ratioJSON(r.total), Tests: []testShareJSON{}}
-	for _, t := range r.tests {
-		out.Tests = append(out.Tests, testShareJSON{t.name, t.lines, t.alone})
-	}
+	out := testsJSON{Head: schema.For("coverage-tests"), Total: ratioJSON(r.total), Tests: append([]testShare{}, r.tests...)}
 	if r.chosen {
 		s := &selectedJSON{ratioJSON(r.ran), r.noCode, []selectedFileJSON{}, append([]string{}, r.unknown...)}
 		for _, f := range r.files {

@@ -1,3 +1,4 @@
+// Package doctorcmd is "profuse doctor", which runs a command and explains why its processes leave no profile.
 package doctorcmd
 
 import (
@@ -43,7 +44,6 @@ not or if no process is instrumented, and 2 if the command line is wrong.`,
 	}
 }
 
-// command is one run of "profuse doctor".
 type command struct {
 	json bool
 }
@@ -188,7 +188,6 @@ func hasPool(pattern string) bool {
 	return false
 }
 
-// printPatients prints a line with the numbers, and a table of the instrumented processes.
 func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 	instrumented, wrote := 0, 0
 	processes := make(map[int]struct{})
@@ -215,8 +214,8 @@ func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 		}
 		rows = append(rows, []string{fmt.Sprint(p.PID), filepath.Base(p.Program), p.End, files, result})
 	}
-	fmt.Fprintf(w, "%s, %s instrumented, %s with a profile\n", cli.Quantity(uint64(len(processes)), "process", "processes"),
-		cli.Count(uint64(instrumented)), cli.Count(uint64(wrote)))
+	fmt.Fprintf(w, "%s, %s instrumented, %s with a profile\n", cli.Quantity(len(processes), "process", "processes"),
+		cli.Count(instrumented), cli.Count(wrote))
 	if len(rows) > 0 {
 		p := console.Printer{W: w, Term: env.Terminal(env.Stdout)}
 		p.Table([]string{"PID", "Program", "End", "Profile", "Result"}, rows)

@@ -5,7 +5,6 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// checkProfile reads all records of a raw profile.
 func checkProfile(file string) error {
 	return inputs.File(file, inputs.Options{}).One(func(d *inputs.Data) error {
 		r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})

@@ -33,7 +33,6 @@ type tracer struct {
 	images  map[string]bool // whether a file is instrumented
 }
 
-// A tracee is a running process.
 type tracee struct {
 	*patient
 	before  map[string]fileState // profiles that existed at its start

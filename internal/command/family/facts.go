@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Facts are what "profuse show" prints about a file. They marshal to a JSON
-// object, which begins with a [Head] and ends with [Problems];
-// docs/schema/show.schema.json describes both.
+// Facts are what "profuse show" prints about a file. They marshal to a JSON object, which begins with a [Head] and ends
+// with [Problems]; docs/schema/show.schema.json describes both.
 type Facts interface {
 	Print(p *Printer)
 }
@@ -34,7 +33,7 @@ func (h *Head) SetPacked(o packing.Origin) { h.Packed = &o }
 
 // NewHead returns the head of a file's facts. The format may be 0, for unknown.
 func NewHead(file string, size int, f formats.Format) Head {
-	h := Head{Head: schema.For("show"), File: file, Size: int64(size), FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), "")}
+	h := Head{Head: schema.For("show"), File: file, Size: int64(size), FileFormat: schema.FileFormatOf(string(f.Family()), f.Describe().Word, "")}
 	if f != 0 {
 		h.What = f.String()
 	}
@@ -71,7 +70,7 @@ func (p *Problems) End(err error) error {
 func (p *Problems) Rows(term cli.Terminal, rest string) (rows [][2]string) {
 	for i, w := range p.Warnings {
 		if i == console.MaxListed {
-			rows = append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(uint64(len(p.Warnings)-i)))})
+			rows = append(rows, [2]string{"Warning", fmt.Sprintf("… and %s more", cli.Count(len(p.Warnings)-i))})
 			break
 		}
 		rows = append(rows, [2]string{"Warning", console.Printable(w.Text())})

@@ -1,3 +1,5 @@
+// Package family defines the interfaces through which commands work on one family of formats.
+// Packages irpgocmd, mipcmd, iprofcmd and samplecmd implement them.
 package family
 
 import (
@@ -18,17 +20,15 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A Family holds the operations of commands on one family of formats. Commands that work on views
-// do not need it.
+// A Family holds the operations of commands on one family of formats. Commands that work on views do not need it.
 type Family struct {
 	Kinds []formats.Family
 	Help  Help
-	// Takes reports whether a file belongs to the family although package formats detects another
-	// format; may be nil.
+	// Takes reports whether a file belongs to the family although package formats detects another format; may be nil.
 	Takes func(name string, data []byte) bool
 	Show  func() Shower
 	Check func() Checker
-	Adder func() merging.Adder
+	Adder func() merging.FamilyAdder
 	// Origin returns the origin of a profile; nil if the family's profiles do not tell it.
 	Origin func(name string, data []byte) Origin
 	// Program returns the origin of profiles of a program, for families whose profiles have no
@@ -220,15 +220,14 @@ func (r *Checked) Lines() []string {
 		out = append(out, "remark: "+strings.TrimSuffix(f.Message, ": "+f.Class.Error()))
 	}
 	if r.Omitted > 0 {
-		out = append(out, fmt.Sprintf("… and %s more", cli.Count(uint64(r.Omitted))))
+		out = append(out, fmt.Sprintf("… and %s more", cli.Count(r.Omitted)))
 	}
 	return out
 }
 
-// NewChecked returns the result for a file before it is read; f is 0 if its
-// format is unknown.
+// NewChecked returns the result for a file before it is read; f is 0 if its format is unknown.
 func NewChecked(file string, f formats.Format) Checked {
-	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Word(), ""), Findings: []Finding{}}
+	c := Checked{Head: schema.For("check"), File: file, FileFormat: schema.FileFormatOf(string(f.Family()), f.Describe().Word, ""), Findings: []Finding{}}
 	if f != 0 {
 		c.what = f.String()
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Shapes are the control flow of a file's functions, as numbers. All inputs of one build have the
-// same shapes.
+// Shapes are the control flow of a file's functions, as numbers. All inputs of one build have the same shapes.
 type Shapes struct {
 	Of   map[uint64]uint64      // shape by id of the function
 	Name func(id uint64) string // name of a function; valid as long as the bytes of the file

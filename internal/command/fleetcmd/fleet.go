@@ -50,7 +50,6 @@ type planOptions struct {
 	objects  int // of a shard
 }
 
-// declare declares the options.
 func (c *planOptions) declare(f *cli.Flags) {
 	// The help text names the default, since a size prints as "".
 	c.shard = 1 << 30
@@ -106,13 +105,12 @@ func makePlan(env *cli.Env, job *fleet.Job, opt fleet.PlanOptions, quiet bool) (
 		return nil, err
 	}
 	for _, why := range slices.Sorted(maps.Keys(p.Skipped)) {
-		warnings = append(warnings, fmt.Sprintf("%s passed over: %s", cli.Quantity(uint64(p.Skipped[why]), "object", "objects"), why))
+		warnings = append(warnings, fmt.Sprintf("%s passed over: %s", cli.Quantity(p.Skipped[why], "object", "objects"), why))
 	}
 	printWarnings(env, warnings, quiet)
 	return p, nil
 }
 
-// printWarnings prints warnings.
 func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	if quiet {
 		return
@@ -122,7 +120,6 @@ func printWarnings(env *cli.Env, warnings []string, quiet bool) {
 	}
 }
 
-// planCommand is "profuse fleet plan".
 func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
@@ -140,10 +137,8 @@ input. NAME= gives the profiles of a SOURCE the label "source".`,
 	}
 }
 
-// planRun is one run of "profuse fleet plan".
 type planRun struct{ planOptions }
 
-// run makes the plan and prints its size.
 func (c *planRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) < 2 {
 		return cli.Usagef("want JOB and at least one SOURCE")
@@ -160,8 +155,8 @@ func (c *planRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(uint64(p.Objects), "object", "objects"),
-		cli.Size(uint64(p.Bytes)), cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
+	fmt.Fprintf(env.Stdout, "%s, %s, in %s\n", cli.Quantity(p.Objects, "object", "objects"),
+		cli.Size(p.Bytes), cli.Quantity(len(p.Shards), "shard", "shards"))
 	return nil
 }
 
@@ -177,7 +172,7 @@ what an array of tasks will do. With --job the partial sums stay there, and a se
 run goes on where the first ended.`,
 		Profiles: true,
 		Setup: func(f *cli.Flags) cli.Action {
-			c := new(runRun)
+			c := new(wholeRun)
 			f.StringVar(&c.job, "job", "", "`JOB` folder or URL for the plan and the partial sums (default a folder that is removed)")
 			c.planOptions.declare(f)
 			c.reduceRun.declare(f)
@@ -187,16 +182,15 @@ run goes on where the first ended.`,
 	}
 }
 
-// runRun is one run of "profuse fleet run".
-type runRun struct {
+// wholeRun is one run of "profuse fleet run".
+type wholeRun struct {
 	planOptions
 	reduceRun
 	job        string // folder or URL; "" for a temporary folder
 	noPrograms bool   // see taskRun
 }
 
-// run plans, merges all shards and reduces them.
-func (c *runRun) run(ctx context.Context, env *cli.Env, args []string) error {
+func (c *wholeRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("want at least one SOURCE")
 	}
@@ -213,39 +207,47 @@ func (c *runRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.planOptions.options(args)
+	p, err := c.planJob(env, job, args)
 	if err != nil {
 		return err
 	}
-	quiet := c.reduceRun.options.Quiet
+	if err := c.mergeJob(env, job, p); err != nil {
+		return err
+	}
+	return c.reduce(ctx, env, []*fleet.Job{job})
+}
+
+// planJob makes the plan of the job, or returns the plan that it has, which must be of the same sources.
+func (c *wholeRun) planJob(env *cli.Env, job *fleet.Job, sources []string) (*fleet.Plan, error) {
+	opt, err := c.planOptions.options(sources)
+	if err != nil {
+		return nil, err
+	}
 	p, err := job.Plan()
 	if errors.Is(err, fs.ErrNotExist) {
-		p, err = makePlan(env, job, opt, quiet)
+		p, err = makePlan(env, job, opt, c.reduceRun.options.Quiet)
 	}
-	if err != nil {
-		return err
+	if err == nil && !p.Same(&opt.Plan) {
+		err = fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
 	}
-	// The job may have partial sums of another plan.
-	if !p.Same(&opt.Plan) {
-		return fmt.Errorf("%s has a plan with other sources or labels: name another job", job.URL(""))
-	}
-	shards := make([]int, len(p.Shards)) // a task does nothing for a finished shard
-	for i := range shards {
-		shards[i] = i
-	}
-	task := taskRun{mergeOptions: c.mergeOptions, noPrograms: c.noPrograms}
+	return p, err
+}
+
+// mergeJob merges all shards that are not finished.
+func (c *wholeRun) mergeJob(env *cli.Env, job *fleet.Job, p *fleet.Plan) error {
+	task := taskRun{mergeOptions: c.mergeOptions, noPrograms: c.noPrograms, numTasks: 1}
 	task.options.Partial = true // options about the result are for the reduce
+	quiet := c.reduceRun.options.Quiet
 	progress := env.StartProgress("shards merged", quiet)
-	progress.Expect(int64(len(shards)))
+	progress.Expect(int64(len(p.Shards)))
 	var warnings []string
-	err = task.mergeShards(env, job, p, shards, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
+	err := task.mergeShards(env, job, p, func(e fleet.ShardEnded) { progress.Done(1, e.Bytes) },
 		func(text string) { warnings = append(warnings, "warning: "+text) })
 	progress.Stop()
-	if err != nil {
-		return err
+	if err == nil {
+		printWarnings(env, warnings, quiet)
 	}
-	printWarnings(env, warnings, quiet)
-	return c.reduce(ctx, env, []*fleet.Job{job})
+	return err
 }
 
 // statusCommand is "profuse fleet status". docs/schema/fleet-status.schema.json describes its JSON.
@@ -264,10 +266,8 @@ func statusCommand() *cli.Command {
 	}
 }
 
-// statusRun is one run of "profuse fleet status".
 type statusRun struct{ json, metrics bool }
 
-// run prints the status of a job.
 func (c *statusRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) != 1 || c.json && c.metrics {
 		return cli.Usagef("want one JOB, and --json or --metrics at most")
@@ -290,7 +290,6 @@ func (c *statusRun) run(ctx context.Context, env *cli.Env, args []string) error 
 	return nil
 }
 
-// gcCommand is "profuse fleet gc".
 func gcCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -307,7 +306,6 @@ shard names. This does not change the result of reduce.`,
 	}
 }
 
-// gcRun is one run of "profuse fleet gc".
 type gcRun struct {
 	age cli.Duration // protects files that a running task has written and has not named yet
 	dry bool
@@ -330,7 +328,7 @@ func (c *gcRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if c.dry {
 		what = "would delete"
 	}
-	fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(uint64(deleted.Objects), "object", "objects"), cli.Size(uint64(deleted.Bytes)))
+	fmt.Fprintf(env.Stdout, "%s %s, %s", what, cli.Quantity(deleted.Objects, "object", "objects"), cli.Size(deleted.Bytes))
 	if deleted.Young > 0 {
 		fmt.Fprintf(env.Stdout, "; %d more may be of running tasks, see --age", deleted.Young)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/fleet"
 )
 
-// reduceRun is one run of "profuse fleet reduce", whose options "profuse fleet run" has as well. See
-// [fleet.Reduce].
+// reduceRun is one run of "profuse fleet reduce", whose options "profuse fleet run" has as well. See [fleet.Reduce].
 type reduceRun struct {
 	mergeOptions
 	per, only cli.List
@@ -22,7 +21,6 @@ type reduceRun struct {
 	wait      cli.Duration // until all shards are done
 }
 
-// declare declares the options.
 func (c *reduceRun) declare(f *cli.Flags) {
 	f.StringVar(&c.options.Output, "o", "", "`OUTPUT` file, or a folder with a file for each program if it ends with a slash; may be a URL")
 	f.Var(&c.per, "per", "`LABEL` write a file for each value of a label; repeatable")
@@ -72,7 +70,6 @@ func (c *reduceRun) reduce(ctx context.Context, env *cli.Env, jobs []*fleet.Job)
 	return r.Merge(ctx, env)
 }
 
-// reduceCommand is "profuse fleet reduce".
 func reduceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "reduce",
@@ -96,7 +93,6 @@ Jobs of several days make a rolling profile, without reading profiles again:
 	}
 }
 
-// run reduces the jobs that the arguments name.
 func (c *reduceRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("want at least one JOB")

@@ -35,7 +35,7 @@ and then its reduce.`,
 			f.IntVar(&c.Parallelism, "parallelism", 50, "`N` tasks at the same time")
 			f.IntVar(&c.CPU, "cpu", 2, "`N` CPUs of a task")
 			f.Var(&c.memory, "memory", "`SIZE` memory of a task (default 4GiB)")
-			f.Var(&c.scratch, "scratch-size", "`SIZE` scratch space of a task (default that of the largest shard, and a half)")
+			f.Var(&c.scratch, "scratch-size", "`SIZE` scratch space of a task (default 1.5 times the largest shard)")
 			f.IntVar(&c.Minutes, "minutes", 60, "`N` time limit of a task")
 			f.IntVar(&c.Attempts, "attempts", 4, "`N` attempts at a task")
 			f.StringVar(&c.Account, "account", "", "`NAME` service account, role of AWS, or partition of Slurm")
@@ -44,14 +44,12 @@ and then its reduce.`,
 	}
 }
 
-// renderRun is one run of "profuse fleet render".
 type renderRun struct {
 	fleet.Definition
 	scheduler       string
 	memory, scratch cli.ByteSize // of a task
 }
 
-// run prints the definition.
 func (c *renderRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if len(args) < 2 || c.Output == "" {
 		return cli.Usagef("want SCHEDULER, JOB and -o OUTPUT")

@@ -19,14 +19,12 @@ import (
 // indexVariables have the index of a task, from 0, in Kubernetes, Slurm, AWS Batch and Cloud Run.
 var indexVariables = []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX"}
 
-// mergeOptions has the options of the merges in tasks and reduces.
 type mergeOptions struct {
 	options merging.Options // the options that all families share
 	adders  families.Adders // the options of each family
 	scratch string          // folder for copies of objects
 }
 
-// declare declares the options.
 func (c *mergeOptions) declare(f *cli.Flags) {
 	f.StringVar(&c.scratch, "scratch", "", "`DIR` folder for copies of objects (default TMPDIR, or else the system's folder for temporary files)")
 	f.IntVar(&c.options.Workers, "j", 0, "`N` read N inputs at the same time (default one per CPU)")
@@ -50,7 +48,6 @@ func (c *mergeOptions) families(env *cli.Env) fleet.Families {
 	return all
 }
 
-// taskRun is one run of "profuse fleet task".
 type taskRun struct {
 	mergeOptions
 	noPrograms bool // a profile without its program counts as lost
@@ -58,25 +55,26 @@ type taskRun struct {
 	numTasks   int  // the task merges every numTasks-th shard; 0 for one shard
 }
 
-// missingProgramsUsage describes --missing-programs, of task and run.
 const missingProgramsUsage = "count profiles as lost if they need their program and it is missing"
 
-// mergeShards merges shards one after the other, up to the first failure. ended and warn get the events of
+// mergeShards merges the shards of the task one after the other, up to the first failure. ended and warn get the events of
 // the log.
-func (c *taskRun) mergeShards(env *cli.Env, job *fleet.Job, p *fleet.Plan, shards []int, ended func(fleet.ShardEnded), warn func(text string)) error {
+func (c *taskRun) mergeShards(env *cli.Env, job *fleet.Job, p *fleet.Plan, ended func(fleet.ShardEnded), warn func(text string)) error {
 	t := &fleet.Task{
 		Job: job, Stores: env.Stores, Families: c.families(env), Open: sources.Options(env), Scratch: c.scratch, Workers: c.options.Workers, Now: time.Now,
 		NoPrograms: c.noPrograms, Ended: ended, Warn: warn,
 	}
-	for _, shard := range shards {
+	for shard := c.index; shard < len(p.Shards); shard += c.numTasks {
 		if err := t.Run(p, shard); err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
+		}
+		if c.numTasks == 0 {
+			break
 		}
 	}
 	return nil
 }
 
-// taskCommand is "profuse fleet task".
 func taskCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "task",
@@ -120,21 +118,15 @@ func (c *taskRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var shards []int
-	for i := index; i < len(p.Shards); i += c.numTasks {
-		shards = append(shards, i)
-		if c.numTasks == 0 {
-			break
-		}
-	}
-	if shards == nil {
-		fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(uint64(len(p.Shards)), "shard", "shards"))
+	if index >= len(p.Shards) {
+		fmt.Fprintf(env.Stderr, "nothing to do: the plan has %s\n", cli.Quantity(len(p.Shards), "shard", "shards"))
 	}
 	log := func(event any) {
 		line, _ := json.Marshal(event) // plain values
 		fmt.Fprintf(env.Stderr, "%s\n", line)
 	}
-	return c.mergeShards(env, job, p, shards, func(e fleet.ShardEnded) { log(e) }, func(text string) {
+	c.index = index
+	return c.mergeShards(env, job, p, func(e fleet.ShardEnded) { log(e) }, func(text string) {
 		log(map[string]string{"event": "warning", "message": text})
 	})
 }

@@ -24,8 +24,7 @@ const (
 	maxIDsListed  = 16  // of an input
 )
 
-// An entry is the account of one profile as JSON. docs/schema/merge-report.schema.json
-// describes it.
+// An entry is the account of one profile as JSON. docs/schema/merge-report.schema.json describes it.
 type entry struct {
 	Input      int    `json:"input"` // position on the command line, archives and folders expanded
 	File       string `json:"file"`
@@ -35,8 +34,7 @@ type entry struct {
 	Outcome    string `json:"outcome"`
 	Functions  *int   `json:"functions,omitempty"`  // records contributed
 	Unmergable int    `json:"unmergable,omitempty"` // records that contradict those of earlier inputs
-	// Count is the sum of the counters contributed, unweighted, saturating at
-	// 2^64-1.
+	// Count is the sum of the counters contributed, unweighted, saturating at 2^64-1.
 	Count          *uint64           `json:"count,omitempty"`
 	BinaryIDs      []string          `json:"binary_ids,omitempty"` // of the binaries that ran
 	Reason         *reason           `json:"reason,omitempty"`
@@ -69,12 +67,10 @@ func newRescued(r profile.Rescued) rescuedFunction {
 	return rescuedFunction{r.Function, nameRef(r.NameRef), actionOf(r), console.NewError(r.Err)}
 }
 
-// line says what the merge did with a damaged function, and why.
 func (r rescuedFunction) line() string {
 	return fmt.Sprintf("%s %s: %s", cmp.Or(r.Function, r.NameRef), strings.ReplaceAll(r.Action, "_", " "), r.Reason.Message)
 }
 
-// actionOf names what the merge did with a damaged function.
 func actionOf(r profile.Rescued) string {
 	if r.Clamped {
 		return "clamped"
@@ -82,8 +78,7 @@ func actionOf(r profile.Rescued) string {
 	return "left_out"
 }
 
-// nameRef returns a name reference as text for JSON: readers with floating-point numbers would
-// lose digits of a number.
+// nameRef returns a name reference as text for JSON: readers with floating-point numbers would lose digits of a number.
 func nameRef(ref uint64) string { return fmt.Sprintf("%#016x", ref) }
 
 // entryJSON returns the account of a profile as JSON, its lines indented.
@@ -111,7 +106,7 @@ func (j *Job) entryJSON(a *merge.Account, indent string) []byte {
 
 // setFormat sets the family and format, in the words of docs/schema/format.schema.json.
 func (e *entry) setFormat(f formats.Format) {
-	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Word()
+	e.Family, e.Format = strings.ToLower(string(f.Family())), f.Describe().Word
 }
 
 // json returns the entry as JSON: without an indent as a document that ends with a line break,
@@ -147,8 +142,7 @@ type lostFunction struct {
 	Function string `json:"function,omitempty"`
 }
 
-// summary returns the end of the accounts file. cause is the error that kept the result from
-// being written.
+// summary returns the end of the accounts file. cause is the error that kept the result from being written.
 func (j *Job) summary(written bool, cause error) accountsSummary {
 	l := j.loss()
 	s := accountsSummary{
@@ -180,9 +174,8 @@ func (j *Job) summary(written bool, cause error) accountsSummary {
 	return s
 }
 
-// An accountsFile is the JSON file of --report. It has the accounts in the order of the inputs,
-// although workers finish in any order. It buffers up to maxWaiting accounts that come early;
-// beyond that, the workers wait.
+// An accountsFile is the JSON file of --report. It has the accounts in the order of the inputs, although workers finish
+// in any order. It buffers up to maxWaiting accounts that come early; beyond that, the workers wait.
 type accountsFile struct {
 	out *atomicfile.File
 	w   *bufio.Writer

@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestAccountsOrder: accounts are written in the order of the inputs, however
-// late the first ends.
+// TestAccountsOrder: accounts are written in the order of the inputs, however late the first ends.
 func TestAccountsOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.json")
 	f, err := createAccountsFile(path, "merge", "out")

@@ -1,3 +1,6 @@
+// Package merging does what "profuse merge", "profuse watch", "profuse coverage" and fleets
+// share, for all formats: it opens the inputs and the output, has an [FamilyAdder] add up the
+// profiles, checks the loss against the budget, writes the result, and prints the messages.
 package merging
 
 import (
@@ -10,9 +13,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// An Adder adds up the profiles of a family, for one run of "profuse merge" or
-// "profuse watch".
-type Adder interface {
+// An FamilyAdder adds up the profiles of a family, for one run of "profuse merge" or "profuse watch".
+type FamilyAdder interface {
 	// Declare declares the options that only this family has. For watching it omits the
 	// options that need all inputs at once.
 	Declare(f *cli.Flags, watching bool)
@@ -67,8 +69,7 @@ type Sum struct {
 	// View returns the view of the sum, after which the sum must not be used. It is nil if the
 	// view must be of the bytes that Write writes.
 	View func(name string, opt formats.ViewOptions) (profile.View, error)
-	// State writes the lossless form of the sum, to which watching adds later; nil if Write
-	// loses nothing.
+	// State writes the lossless form of the sum, to which watching adds later; nil if Write loses nothing.
 	State func(w io.Writer) error
 	// Written is called once the file has its final name; may be nil.
 	Written func() error

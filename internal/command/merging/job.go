@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
@@ -13,7 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A Job holds the inputs of one call of [Adder].Add, and the accounts and warnings of their
+// A Job holds the inputs of one call of [FamilyAdder].Add, and the accounts and warnings of their
 // profiles. The zero value has no inputs.
 type Job struct {
 	*Options
@@ -33,7 +35,7 @@ type Job struct {
 	budget       merge.Budget
 	exceeded     *merge.OverBudget // nil if the loss is within the budget
 	accountsFile *accountsFile     // of --report; nil without the option
-	quarantine   *merge.Quarantine // nil without one
+	quarantine   *quarantine       // nil without one
 	shares       shares            // of the inputs in the total count
 	tooHeavy     bool              // the share of an input exceeds --max-share
 	progress     *cli.Progress     // nil without one
@@ -53,9 +55,9 @@ func (j *Job) Watched() bool { return j.watched != nil }
 // that depend on the order of the inputs.
 func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder, ordered bool) error {
 	opt := merge.Options{
-		Ordered: ordered,
-		Places:  j.NumInputs,
-		Ended:   func(a *merge.Account) { j.addAccount(ins[a.Input], a) },
+		Ordered:   ordered,
+		NumInputs: j.NumInputs,
+		Ended:     func(a *merge.Account) { j.addAccount(ins[a.Input], a) },
 		InputEnded: func(input, profiles int) {
 			if j.accountsFile != nil {
 				j.accountsFile.endInput(j.before+input, profiles)
@@ -74,8 +76,7 @@ func (j *Job) Add(ctx context.Context, ins []inputs.Input, adders []merge.Adder,
 	return merge.Run(ctx, ins, adders, opt)
 }
 
-// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of
-// them.
+// Adders returns one adder for each worker that n inputs keep busy. It calls fork for each of them.
 func (j *Job) Adders(n int, fork func() merge.Adder) []merge.Adder {
 	// A worker with fewer inputs is not worth the memory of its sum.
 	const minPerWorker = 8
@@ -109,7 +110,7 @@ func (j *Job) addAccount(in inputs.Input, a *merge.Account) {
 		j.progress.Done(1, int64(size))
 	}
 	if j.quarantine != nil {
-		j.quarantine.Add(a)
+		j.quarantine.add(a)
 	}
 	if j.accountsFile != nil {
 		j.accountsFile.add(j.before+a.Input, a.Member, j.entryJSON(a, "    "))
@@ -141,7 +142,7 @@ func (j *Job) loss() merge.Loss {
 // Watching does not know the positions; there it is the order of arrival.
 func (j *Job) ID(p *merge.Profile) uint64 {
 	if j.Watched() {
-		return uint64(p.Place)
+		return uint64(p.Index)
 	}
 	return uint64(p.Number)<<32 | uint64(j.position(p.Input))
 }
@@ -161,11 +162,11 @@ func (j *Job) openSideFiles() (err error) {
 		return err
 	}
 	if o.quarantine != "" {
-		if j.quarantine, err = merge.OpenQuarantine(o.quarantine); err != nil {
+		if j.quarantine, err = openQuarantine(o.quarantine); err != nil {
 			return err
 		}
-		j.quarantine.Move = o.move
-		j.quarantine.Reason = func(a *merge.Account) []byte { return j.entryJSON(a, "") }
+		j.quarantine.move = o.move
+		j.quarantine.reason = func(a *merge.Account) []byte { return j.entryJSON(a, "") }
 	}
 	if o.accounts == "" {
 		return nil
@@ -177,14 +178,13 @@ func (j *Job) openSideFiles() (err error) {
 	return err
 }
 
-// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost
-// again.
+// refuseQuarantined refuses inputs from the quarantine: they were lost before, and would be lost again.
 func (j *Job) refuseQuarantined(ins []inputs.Input) error {
 	if j.quarantine == nil {
 		return nil
 	}
 	for _, in := range ins {
-		if in.Name != inputs.Stdin && j.quarantine.Holds(in.Name) {
+		if in.Name != inputs.Stdin && j.quarantine.holds(in.Name) {
 			return cli.Usagef("%s lies in the quarantine folder, which cannot be an input", in.Name)
 		}
 	}
@@ -198,7 +198,7 @@ func (j *Job) finishSideFiles(cause error) error {
 	decided := cause == nil || errors.As(cause, &exit)
 	written := cause == nil
 	if j.quarantine != nil && decided {
-		cause = joinErrors(cause, j.quarantine.Finish(written))
+		cause = joinErrors(cause, j.quarantine.finish(written))
 	}
 	if j.accountsFile == nil {
 		return cause
@@ -237,6 +237,30 @@ func (j *Job) likelyCause(err error, data []byte) string {
 	}
 	if profile.ClassOf(fe) == profile.ErrTruncated {
 		return "its end is missing: the writer was killed or its disk was full"
+	}
+	return ""
+}
+
+// WrongFormat returns the error about an input of another format than the merge takes; want is
+// the name of that format, such as "an IRPGO profile".
+func WrongFormat(name string, data []byte, want string) error {
+	if f, ok := formats.Detect(data); ok && f != formats.Binary {
+		return formats.WrongFormat(name, data, want+", which this merge takes")
+	}
+	return formats.WrongFormat(name, data, "a profile")
+}
+
+// ErrOtherProgram is the cause of an error about an input of another program than the options
+// ask for. The functions of such an input do not count as lost.
+var ErrOtherProgram = fmt.Errorf("another program: %w", profile.ErrMismatch)
+
+// generalCause returns the likely cause of an error in any format; "" if unknown.
+func generalCause(e *profile.FormatError) string {
+	switch {
+	case profile.ClassOf(e) == profile.ErrEmpty && e.Field == "archive":
+		return "nothing was packed into it"
+	case profile.ClassOf(e) == profile.ErrEmpty:
+		return "the process was killed before it wrote its profile, or its disk was full"
 	}
 	return ""
 }

@@ -21,8 +21,7 @@ const (
 	failWarn = "warn"
 )
 
-// LossOptions are the options about lost profiles: how many may be lost, and which files list
-// or receive them.
+// LossOptions are the options about lost profiles: how many may be lost, and which files list or receive them.
 type LossOptions struct {
 	inputs, functions merge.Limit
 	mode              cli.Choice
@@ -67,7 +66,6 @@ func (o *LossOptions) Given() (given bool) {
 	return given
 }
 
-// budget returns the budget that the options set.
 func (o *LossOptions) budget() (merge.Budget, error) {
 	b := merge.Budget{Inputs: o.inputs, Functions: o.functions}
 	var clash string

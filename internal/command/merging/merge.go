@@ -15,9 +15,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/store"
 )
 
-// Merge merges the inputs that the arguments name into o.Output. choose returns the adder of
-// the inputs' family.
-func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+// Merge merges the inputs that the arguments name into o.Output. choose returns the adder of the inputs' family.
+func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (FamilyAdder, error)) error {
 	j := &Job{Options: o, progress: env.StartProgress("inputs read", o.Quiet)}
 	defer j.progress.Stop()
 	if err := j.openSideFiles(); err != nil {
@@ -26,9 +25,8 @@ func (o *Options) Merge(ctx context.Context, env *cli.Env, args []string, choose
 	return j.finishSideFiles(j.merge(ctx, env, args, choose))
 }
 
-// merge expands the inputs, chooses the family, and writes one result, or one for each group of
-// a Splitter.
-func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (Adder, error)) error {
+// merge expands the inputs, chooses the family, and writes one result, or one for each group of a Splitter.
+func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose func(ins []inputs.Input) (FamilyAdder, error)) error {
 	ins, err := j.expand(args, j.Skipped)
 	if err != nil {
 		return err
@@ -57,8 +55,7 @@ func (j *Job) merge(ctx context.Context, env *cli.Env, args []string, choose fun
 	return j.mergeAll(ctx, env, a)
 }
 
-// mergeAll merges all inputs into one result.
-func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
+func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a FamilyAdder) error {
 	var lock *filelock.Lock
 	defer func() { lock.Release() }()
 	var err error
@@ -111,6 +108,12 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 	if j.Quiet {
 		return nil
 	}
+	j.printMerged(env, sum, format)
+	return nil
+}
+
+// printMerged prints the warnings and notes of a merge, and what it has written in a format.
+func (j *Job) printMerged(env *cli.Env, sum *Sum, format string) {
 	j.PrintWarnings(env.Stderr)
 	if sum.Notes != nil && j.Into == nil { // the notes advise on the output file
 		sum.Notes(env.Stderr)
@@ -121,7 +124,6 @@ func (j *Job) mergeAll(ctx context.Context, env *cli.Env, a Adder) error {
 		fmt.Fprintf(env.Stderr, " → %s (%s)", console.OutputName(j.Output), format)
 	}
 	fmt.Fprintln(env.Stderr)
-	return nil
 }
 
 // refuseEmpty returns an error if the sum is not worth writing, for the reason empty, unless the
@@ -134,7 +136,7 @@ func (j *Job) refuseEmpty(empty string) error {
 }
 
 // mergeGroups writes one profile for each group into a folder, all or none.
-func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inputs.Input, groups []*Group) error {
+func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a FamilyAdder, ins []inputs.Input, groups []*Group) error {
 	if !store.IsURL(j.Output) {
 		if err := os.MkdirAll(j.Output, 0o777); err != nil {
 			return err
@@ -157,7 +159,6 @@ func (j *Job) mergeGroups(ctx context.Context, env *cli.Env, a Adder, ins []inpu
 	return j.writeAll(env, ins, results)
 }
 
-// A result is one of several outputs of a merge.
 type result struct {
 	path string
 	// addInputs returns the sum of the result's inputs and the number of profiles in it.
@@ -196,7 +197,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		if err != nil {
 			return console.NotWritten(r.path, err)
 		}
-		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(uint64(used), "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
+		lines = append(lines, fmt.Sprintf("merged %s: %s → %s (%s)", cli.Quantity(used, "profile", "profiles"), sum.Contents(), store.Shown(r.path), format))
 	}
 	j.progress.Stop()
 	// All results are in temporary files before the first is renamed.
@@ -220,7 +221,7 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 	}
 	// For a single result at the output's own path this line would repeat the one above.
 	if len(lines) != 1 || results[0].path != folder {
-		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(uint64(len(lines)), "profile", "profiles"), store.Shown(folder))
+		fmt.Fprintf(env.Stderr, "merged %s into %s in %s\n", InputsLine(l), cli.Quantity(len(lines), "profile", "profiles"), store.Shown(folder))
 	}
 	return nil
 }

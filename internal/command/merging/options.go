@@ -2,6 +2,7 @@ package merging
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"runtime"
 	"slices"
@@ -42,8 +43,7 @@ type Options struct {
 	inputs []inputs.Input
 }
 
-// Check returns what is wrong with the command line. text says that the output is text, which
-// may go to a terminal.
+// Check returns what is wrong with the command line. text says that the output is text, which may go to a terminal.
 func (o *Options) Check(env *cli.Env, args []string, text bool) error {
 	o.Open = sources.Options(env)
 	o.Programs.Inputs = o.Open
@@ -94,7 +94,7 @@ func (o *Options) expand(args []string, skipped func(name, why string)) ([]input
 		number, name, _ := strings.Cut(w, ",")
 		weight, ok := parseWeight(number)
 		if !ok || name == "" {
-			return nil, badWeight(w)
+			return nil, cli.Usagef("option --weighted-input takes W,INPUT with a number W above 0, such as 3 or 0.5, not %q", w)
 		}
 		more, err := inputs.Expand([]string{name}, opt)
 		if err != nil {
@@ -123,9 +123,8 @@ func isDecay(s string) bool {
 	return ok && fraction && strings.Trim(whole, "0") == ""
 }
 
-// decay sets the weight of each input to o.Decay to the power of the number of inputs after it,
-// computed to decayPrecision decimal places and rounded half up to decayDigits. It leaves out
-// inputs whose weight rounds to 0.
+// decay sets the weight of each input to o.Decay to the power of the number of inputs after it, computed to
+// decayPrecision decimal places and rounded half up to decayDigits. It leaves out inputs whose weight rounds to 0.
 func (o *Options) decay(ins []inputs.Input, skipped func(name, why string)) []inputs.Input {
 	const decayPrecision = 60
 	ten := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
@@ -149,10 +148,21 @@ func (o *Options) decay(ins []inputs.Input, skipped func(name, why string)) []in
 	return ins
 }
 
-// FixWeights is for families with whole weights. It sets o.Unit to the least power of ten that
-// makes all weights whole, and multiplies the weights by it; the family must divide its sums by
-// it. Sums saturate at 2^64-1 before the division.
-func (o *Options) FixWeights() error {
+// CheckPartial returns an error if the output is a partial sum and an option is given that changes what is written of
+// a sum, by the names of such options. A task of a fleet may have them: they are for the reduce.
+func (o *Options) CheckPartial(partial bool, given map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if partial && !o.Partial && given[name] {
+			return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
+		}
+	}
+	return nil
+}
+
+// FixWeights is for families with whole weights. It sets o.Unit to the least power of ten that makes all weights whole,
+// and multiplies the weights by it; the family must divide its sums by it, which it cannot do with a partial sum,
+// because rounding would change the sum of partial sums. Sums saturate at 2^64-1 before the division.
+func (o *Options) FixWeights(partial bool) error {
 	digits := 0
 	for _, w := range o.Weights {
 		_, part, _ := strings.Cut(w, ".")
@@ -173,6 +183,9 @@ func (o *Options) FixWeights() error {
 			return cli.Usagef("option --weighted-input takes weights below 2^64/%d beside those with %d digits, not %q", o.Unit, digits, w)
 		}
 		o.inputs[i].Weight = n
+	}
+	if partial && o.Unit > 1 {
+		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
 	}
 	return nil
 }
@@ -198,10 +211,6 @@ func parseWeight(s string) (weight uint64, ok bool) {
 func IsWeight(s string) bool {
 	_, ok := parseWeight(s)
 	return ok
-}
-
-func badWeight(w string) error {
-	return cli.Usagef("option --weighted-input takes W,INPUT with a number W above 0, such as 3 or 0.5, not %q", w)
 }
 
 // CheckName returns an error if the name of the output belongs to another family.

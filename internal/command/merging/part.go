@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// A Part is the sum of some inputs of a merge, with what the merge of all parts must know about
-// these inputs.
+// A Part is the sum of some inputs of a merge, with what the merge of all parts must know about these inputs.
 type Part struct {
 	Sum      *Sum
 	Loss     merge.Loss
@@ -27,7 +26,6 @@ type Part struct {
 	left []leftOut
 }
 
-// A leftOut is the account of an input that is not wholly in the sum.
 type leftOut struct {
 	input, member int
 	json          []byte
@@ -35,7 +33,7 @@ type leftOut struct {
 
 // Part adds up the profiles of a group, whose Inputs are positions among all inputs of the
 // merge. MergeParts checks the limits.
-func (o *Options) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Group) (*Part, error) {
+func (o *Options) Part(ctx context.Context, a FamilyAdder, ins []inputs.Input, g *Group) (*Part, error) {
 	p := new(Part)
 	j := &Job{Options: o, Inputs: ins, group: g, part: p}
 	if err := a.Open(o, func(text string) { j.Warn("programs", 0, text, "") }); err != nil {
@@ -53,8 +51,7 @@ func (o *Options) Part(ctx context.Context, a Adder, ins []inputs.Input, g *Grou
 	return p, nil
 }
 
-// LostPart returns the part of a group that cannot be merged, for a reason: it counts all its
-// profiles as lost.
+// LostPart returns the part of a group that cannot be merged, for a reason: it counts all its profiles as lost.
 func (o *Options) LostPart(ctx context.Context, ins []inputs.Input, g *Group, reason error) (*Part, error) {
 	p := &Part{Sum: &Sum{Empty: reason.Error()}}
 	j := &Job{Options: o, Inputs: ins, group: g, part: p}
@@ -75,8 +72,7 @@ func (p *Part) addAccount(j *Job, a *merge.Account) {
 	p.left = append(p.left, leftOut{j.position(a.Input), a.Member, text})
 }
 
-// Left returns the accounts of the inputs that are not wholly in the sum, as JSON, in the order
-// of the inputs.
+// Left returns the accounts of the inputs that are not wholly in the sum, as JSON, in the order of the inputs.
 func (p *Part) Left() []json.RawMessage {
 	slices.SortFunc(p.left, func(a, b leftOut) int {
 		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.member, b.member))
@@ -100,14 +96,13 @@ type Whole struct {
 // A WholeResult is one of the results of a merge of parts.
 type WholeResult struct {
 	Path     string
-	Adder    Adder
+	Adder    FamilyAdder
 	Options  *Options
 	Inputs   []inputs.Input // the parts
 	Profiles int            // number of profiles in the parts
 }
 
-// MergeParts merges parts, checks the loss of all inputs against the limits, and writes all
-// results or none.
+// MergeParts merges parts, checks the loss of all inputs against the limits, and writes all results or none.
 func (o *Options) MergeParts(ctx context.Context, env *cli.Env, w *Whole) error {
 	j := &Job{Options: o, totals: &w.Loss, progress: env.StartProgress("parts read", o.Quiet)}
 	defer j.progress.Stop()

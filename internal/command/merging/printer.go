@@ -22,9 +22,8 @@ const (
 	maxWarningsListed = 5 // of each kind
 )
 
-// A Printer collects the messages of a merge in bounded memory. The printed text does not
-// depend on the number of workers. The zero value is ready to use. Several goroutines may call
-// Warn and WarnOf.
+// A Printer collects the messages of a merge in bounded memory. The printed text does not depend on the number of
+// workers. The zero value is ready to use. Several goroutines may call Warn and WarnOf.
 type Printer struct {
 	mu         sync.Mutex
 	rejects    [][]reject // by class, at most maxRejectsListed each
@@ -47,7 +46,6 @@ type rescue struct {
 	text          string
 }
 
-// A warningKind collects the warnings of one kind.
 type warningKind struct {
 	n     int
 	first []warning       // at most maxWarningsListed
@@ -77,7 +75,6 @@ func (p *Printer) addAccount(a *merge.Account, input int, cause string) {
 	}
 }
 
-// addEntry records the account that another process wrote.
 func (p *Printer) addEntry(e *entry) {
 	if e.Reason != nil {
 		p.addReject(reject{e.Input, e.File, errors.New(e.Reason.Message), e.Reason.Cause}, e.Reason.Class)
@@ -128,9 +125,8 @@ func (p *Printer) rejectsToList() (list []reject) {
 // Skipped records an entry of a folder or archive that is not an input.
 func (p *Printer) Skipped(name, why string) { p.Warn(why, 0, name+": passed over: "+why, "") }
 
-// Warn records a warning about the profile at a position in the order of the inputs, or about
-// the sum (position 0). kind groups warnings in the output. hint says what to do; with a hint,
-// equal texts count once.
+// Warn records a warning about the profile at a position in the order of the inputs, or about the sum (position 0).
+// kind groups warnings in the output. hint says what to do; with a hint, equal texts count once.
 func (p *Printer) Warn(kind string, position int, text, hint string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +177,7 @@ func (p *Printer) PrintWarnings(w io.Writer) {
 			fmt.Fprintf(w, "warning: %s\n", console.Printable(f.text))
 		}
 		if more := k.n - len(k.first); more > 0 {
-			fmt.Fprintf(w, "warning: … and %s more of this kind\n", cli.Count(uint64(more)))
+			fmt.Fprintf(w, "warning: … and %s more of this kind\n", cli.Count(more))
 		}
 		if k.hint != "" {
 			fmt.Fprintf(w, "         %s\n", k.hint)
@@ -210,21 +206,20 @@ func (p *Printer) PrintLeftOut(w io.Writer, l merge.Loss) {
 	}
 	count := ""
 	if p.numRescued > 1 {
-		count = fmt.Sprintf("%s damaged functions in %s; the first: ", cli.Count(uint64(p.numRescued)), cli.Quantity(uint64(l.Partly), "input", "inputs"))
+		count = fmt.Sprintf("%s damaged functions in %s; the first: ", cli.Count(p.numRescued), cli.Quantity(l.Partly, "input", "inputs"))
 	}
 	fmt.Fprintf(w, "partly merged: %s%s\n", count, console.Printable(p.rescued.text))
 }
 
 // InputsLine says how many inputs were merged and why the others were not.
 func InputsLine(l merge.Loss) string {
-	s := fmt.Sprintf("%s of %s", cli.Count(uint64(l.Used)), cli.Quantity(l.Inputs, "input", "inputs"))
+	s := fmt.Sprintf("%s of %s", cli.Count(l.Used), cli.Quantity(l.Inputs, "input", "inputs"))
 	if l.Lost == 0 {
 		return s
 	}
 	return s + " (left out: " + leftOutLine(l) + ")"
 }
 
-// leftOutLine counts the rejects by class, the worst first.
 func leftOutLine(l merge.Loss) string {
 	var parts []cli.Part
 	for _, class := range profile.Classes() {
@@ -247,7 +242,6 @@ func (p *Printer) lossLine(l merge.Loss, b *merge.Budget) string {
 	return s + "\n"
 }
 
-// overBudget returns the error of a loss that exceeds the budget.
 func overBudget(e *merge.OverBudget) error {
 	var parts []string
 	switch l := e.Loss; {
@@ -264,7 +258,6 @@ func overBudget(e *merge.OverBudget) error {
 	return &cli.ExitError{Code: ExitOverBudget, Err: fmt.Errorf("%s; nothing is written", strings.Join(parts, "; "))}
 }
 
-// allowed formats a limit as part of a sentence.
 func allowed(l merge.Limit) string {
 	if share, ok := strings.CutSuffix(l.String(), "%"); ok {
 		return share + " %"

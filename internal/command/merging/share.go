@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// maxShare is the name of the limit, as an option and in accounts files.
 const maxShare = "max-share"
 
 // shares holds the total count and the inputs with the greatest counts.
@@ -26,7 +25,6 @@ type shares struct {
 	first, second contribution
 }
 
-// A contribution is the count that one profile adds.
 type contribution struct {
 	input    int // position in the order of the inputs
 	name     string
@@ -34,7 +32,6 @@ type contribution struct {
 	weighted float64 // count times weight
 }
 
-// addInput records the contribution of a profile.
 func (s *shares) addInput(a *merge.Account, input int, weight uint64) {
 	if a.Err != nil || a.Contribution == nil {
 		return
@@ -96,7 +93,6 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// checkLimit returns an error if one input contributes more than the limit allows.
 func (s *shares) checkLimit(limit Share, family formats.Family) error {
 	if limit.text == "" {
 		return nil

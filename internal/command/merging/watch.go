@@ -17,9 +17,8 @@ import (
 	"github.com/profuse-pgo/profuse/merge"
 )
 
-// Watched returns the function that adds files of a watched folder to the output. It passes
-// warnings to warn.
-func (o *Options) Watched(a Adder, warn func(text string)) watch.Merge {
+// Watched returns the function that adds files of a watched folder to the output. It passes warnings to warn.
+func (o *Options) Watched(a FamilyAdder, warn func(text string)) watch.Merge {
 	return func(ctx context.Context, base string, files []string) (*watch.Sum, error) {
 		outcomes := newOutcomes()
 		j := &Job{Options: o, Base: base, watched: outcomes.addAccount}
@@ -54,7 +53,6 @@ func (o *Options) Watched(a Adder, warn func(text string)) watch.Merge {
 	}
 }
 
-// outcomes holds what the merge did with each file, by name.
 type outcomes struct {
 	mu    sync.Mutex
 	files map[string]*outcome
@@ -68,7 +66,6 @@ type outcome struct {
 
 func newOutcomes() *outcomes { return &outcomes{files: make(map[string]*outcome)} }
 
-// addAccount records the account of a profile of a file.
 func (o *outcomes) addAccount(in inputs.Input, a *merge.Account, cause string) {
 	err := a.Err
 	if err == nil && len(a.Rescued) > 0 {
@@ -93,7 +90,6 @@ func (o *outcomes) addAccount(in inputs.Input, a *merge.Account, cause string) {
 	}
 }
 
-// of returns the outcome of a file.
 func (o *outcomes) of(name string) watch.Outcome {
 	if f := o.files[name]; f != nil {
 		return f.Outcome
@@ -135,5 +131,5 @@ func ExplainMoved(to, file string, err error, partly bool) error {
 	if f := sources.PeekFormat(inputs.File(to, inputs.Options{}), false); f != 0 {
 		e.setFormat(f)
 	}
-	return atomicfile.WriteFile(to+merge.ReasonSuffix, bytes.NewReader(e.json("")))
+	return atomicfile.WriteFile(to+reasonSuffix, bytes.NewReader(e.json("")))
 }

@@ -10,9 +10,12 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/docs/schema"
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/memlimit"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
@@ -51,7 +54,6 @@ lack functions that the traces call; eval then says how many.`,
 	}
 }
 
-// evalRun is one run of "profuse order eval".
 type evalRun struct {
 	traces   cli.List  // profiles with first calls
 	pages    []uint64  // page sizes in bytes
@@ -79,7 +81,6 @@ func (c *evalRun) setPages(s string) error {
 	return nil
 }
 
-// setUntil parses --until.
 func (c *evalRun) setUntil(s string) error {
 	c.until = nil
 	for word := range strings.SplitSeq(s, ",") {
@@ -114,8 +115,7 @@ type orderScores struct {
 	Scores  []pageScore `json:"scores"`
 }
 
-// pageScore is the model's result for one page size, the mean over all traces, rounded to two
-// digits.
+// pageScore is the model's result for one page size, the mean over all traces, rounded to two digits.
 type pageScore struct {
 	PageSize uint64  `json:"page_size"`
 	Pages    float64 `json:"pages_touched"`  // pages with code of called functions
@@ -126,12 +126,10 @@ type pageScore struct {
 	Missing  float64 `json:"functions_missing"` // called, but not in the program
 
 	Until []faultsUpTo `json:"page_faults_until"`
-	// CurveArea is the area under the curve of page faults over first calls, divided by the number of
-	// first calls.
+	// CurveArea is the area under the curve of page faults over first calls, divided by the number of first calls.
 	CurveArea float64 `json:"curve_area"`
 }
 
-// faultsUpTo is the number of page faults up to a share of the first calls.
 type faultsUpTo struct {
 	Percent float64 `json:"percent_of_first_calls"`
 	Faults  float64 `json:"page_faults"`
@@ -204,7 +202,6 @@ func (c *evalRun) arrange(env *cli.Env, program *order.Image, file string, o *or
 	return image, nil
 }
 
-// newPageScore converts and rounds a score. until has the shares of s.Until.
 func newPageScore(s order.Score, until []float64) pageScore {
 	p := pageScore{
 		PageSize: s.PageSize, Pages: rounded(s.Pages), Unknown: rounded(s.Unknown), Touched: rounded(s.Touched), Executed: rounded(s.Executed),
@@ -216,7 +213,6 @@ func newPageScore(s order.Score, until []float64) pageScore {
 	return p
 }
 
-// rounded rounds to two digits after the point.
 func rounded(v float64) float64 { return math.Round(v*100) / 100 }
 
 // print prints what was measured, notes on uncertain numbers, and a table for each page size. "Change" compares
@@ -225,7 +221,7 @@ func (e *evaluation) print(w io.Writer) {
 	// The functions that run are the same for all page sizes.
 	first := &e.Orders[0].Scores[0]
 	fmt.Fprintf(w, "%s: %s of %s called, %s bytes of code, in %s", e.Program, decimal(first.Called),
-		cli.Quantity(uint64(e.Orders[0].Functions), "function", "functions"), decimal(first.Executed), cli.Quantity(uint64(e.Traces), "trace", "traces"))
+		cli.Quantity(e.Orders[0].Functions, "function", "functions"), decimal(first.Executed), cli.Quantity(e.Traces, "trace", "traces"))
 	if first.Missing > 0 {
 		fmt.Fprintf(w, "; the traces call %s functions that it does not have", decimal(first.Missing))
 	}
@@ -234,14 +230,14 @@ func (e *evaluation) print(w io.Writer) {
 		o := &e.Orders[i]
 		if o.Unprofiled > 0 && o.Listed == 0 {
 			fmt.Fprintf(w, "%s: %s (%s bytes) are not in the profile; if all of them run, they touch the pages in column Maybe, too\n",
-				o.Name, cli.Quantity(uint64(o.Unprofiled), "function", "functions"), cli.Count(o.UnprofiledBytes))
+				o.Name, cli.Quantity(o.Unprofiled, "function", "functions"), cli.Count(o.UnprofiledBytes))
 		}
 		if i > 0 && o.Scores[0].Missing > first.Missing {
 			fmt.Fprintf(w, "%s: the traces call %s that this build does not have, perhaps because it inlines other calls: the figures are rough\n",
 				o.Name, cli.Quantity(uint64(math.Ceil(o.Scores[0].Missing)), "function", "functions"))
 		}
 		if o.Listed > 0 {
-			fmt.Fprintf(w, "%s: lists %s functions of the program, and %s others\n", o.Name, cli.Count(uint64(o.Listed)), cli.Count(uint64(o.Unknown)))
+			fmt.Fprintf(w, "%s: lists %s functions of the program, and %s others\n", o.Name, cli.Count(o.Listed), cli.Count(o.Unknown))
 		}
 	}
 	for k := range e.Orders[0].Scores {
@@ -270,3 +266,45 @@ func (e *evaluation) print(w io.Writer) {
 
 // decimal prints a number with at most two digits after the point.
 func decimal(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
+
+// readOrder reads a list of symbols, one on each line; # begins a comment.
+func readOrder(env *cli.Env, path string) (names []string, err error) {
+	opt := sources.Options(env)
+	opt.Recognize = memlimit.RecognizeText
+	err = inputs.File(path, opt).Each(nil, func(d *inputs.Data) error {
+		for line := range strings.Lines(string(d.Bytes())) {
+			name, _, _ := strings.Cut(line, "#")
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
+		}
+		return nil
+	})
+	return names, err
+}
+
+// readTraces reads the orders of first calls in a profile, and the names of its functions: any other function may
+// have run.
+func readTraces(env *cli.Env, path string, programs *sources.Programs) (traces []order.Trace, functions []string, err error) {
+	v, err := sources.OpenView(env, path, programs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for f := range profile.ReusedFunctions(v) {
+		functions = append(functions, linkerName(&f.Symbol))
+	}
+	for t := range v.Traces() {
+		trace := order.Trace{Weight: float64(t.Weight)}
+		for i := range t.Functions {
+			if name := linkerName(&t.Functions[i]); name != "" {
+				trace.Functions = append(trace.Functions, name)
+			}
+		}
+		traces = append(traces, trace)
+	}
+	if len(traces) == 0 {
+		return nil, nil, fmt.Errorf("%s: has no order of first calls: IRPGO profiles have one as temporal traces "+
+			"(clang -fprofile-generate -mllvm -pgo-temporal-instrumentation), a .mip with call counts", path)
+	}
+	return traces, functions, nil
+}

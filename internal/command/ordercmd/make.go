@@ -32,7 +32,6 @@ var criteria = [][2]string{
 	{byHeat, "the hottest first"},
 }
 
-// makeCommand is "profuse order make".
 func makeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "make",
@@ -60,7 +59,6 @@ list is for a linker:
 	}
 }
 
-// makeRun is one run of "profuse order make".
 type makeRun struct {
 	list     listWriter
 	programs sources.Programs
@@ -126,8 +124,7 @@ func hasRuns(v profile.View) bool {
 	return false
 }
 
-// orderOf returns the names of the functions that ran, ordered by a criterion; nil if the profile has no data for
-// it.
+// orderOf returns the names of the functions that ran, ordered by a criterion; nil if the profile has no data for it.
 func orderOf(v profile.View, by string) []string {
 	switch by {
 	case byTraces:
@@ -145,7 +142,6 @@ func orderOf(v profile.View, by string) []string {
 	return rankedOrder(v, func(f *profile.Function) float64 { return -float64(f.Max()) })
 }
 
-// linkerName returns the name that the linker uses for a function.
 func linkerName(s *profile.Symbol) string { return s.Name }
 
 // rankedOrder orders functions by rank, the lowest first, without functions of rank 0. Functions of equal rank stay

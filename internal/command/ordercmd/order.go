@@ -1,3 +1,4 @@
+// Package ordercmd is "profuse order", which makes and evaluates orders of functions for linkers.
 package ordercmd
 
 import (

@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// A program is a linked program whose functions are ordered.
 type program struct{ *symbolize.File }
 
 // openProgram opens a program or the program in a .dSYM bundle. arch chooses a part of a universal file.
@@ -30,12 +29,10 @@ func (p program) symbolOptions() order.SymbolOptions {
 	return order.SymbolOptions{Underscore: p.MachO}
 }
 
-// strippedError is the error of a program without symbols.
 func (p program) strippedError(what string) error {
 	return fmt.Errorf("%s: has no %s; want the program before it was stripped", p.Name, what)
 }
 
-// An addrRange is a range of addresses.
 type addrRange struct{ addr, size uint64 }
 
 // symbols yields the symbols within ranges of the program, by address and as linkers spell them, each with the
@@ -65,8 +62,7 @@ func (p program) symbols(ranges []addrRange) (iter.Seq2[symbolize.Symbol, uint64
 	}, nil
 }
 
-// functionNames returns the names of all functions of the program; a name of several functions comes several
-// times.
+// functionNames returns the names of all functions of the program; a name of several functions comes several times.
 func (p program) functionNames() (names []string, err error) {
 	var code []addrRange
 	for _, s := range p.Segments {

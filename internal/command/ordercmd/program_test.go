@@ -7,8 +7,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
-// TestSetSizes: a function of a Mach-O file ends where the next symbol of its section, or the section,
-// does.
+// TestSetSizes: a function of a Mach-O file ends where the next symbol of its section, or the section, does.
 func TestSetSizes(t *testing.T) {
 	at := []uint64{0x100, 0x110, 0x110, 0x130, 0x200, 0x208}
 	functions := make([]order.Function, len(at))

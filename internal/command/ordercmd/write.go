@@ -14,7 +14,6 @@ import (
 // mold is a value of --format that check refuses with a reason.
 const mold = "mold"
 
-// linkersHelp describes the formats.
 const linkersHelp = `
     lld     ld.lld --symbol-ordering-file=LIST
     ld64    ld64 or ld64.lld -order_file LIST
@@ -28,7 +27,6 @@ order functions.
 instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
 hashes in names of Rust and Mach-O's underscore may differ.`
 
-// A listWriter writes a list of functions for a linker.
 type listWriter struct {
 	output string
 	format cli.Choice // an order.Linker or mold
@@ -37,7 +35,6 @@ type listWriter struct {
 	quiet  bool
 }
 
-// declare declares the options. arch points to the value of --arch.
 func (c *listWriter) declare(f *cli.Flags, arch *string) {
 	c.arch = arch
 	c.format.Value = "lld"
@@ -51,7 +48,6 @@ func (c *listWriter) declare(f *cli.Flags, arch *string) {
 	f.BoolVar(&c.quiet, "q", false, "print no warnings or summary")
 }
 
-// check returns what is wrong with the command line.
 func (c *listWriter) check() error {
 	if c.format.Value == mold {
 		return cli.Usagef("mold has no option that orders functions (https://github.com/rui314/mold/issues/1231): link with lld or gold")
@@ -101,12 +97,11 @@ func (c *listWriter) matchNames(env *cli.Env, names []string) (order.Match, erro
 	return order.MatchSymbols(names, symbols, p.symbolOptions()), nil
 }
 
-// report prints what happened to the names.
 func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list := func(what string, names []string) {
 		for i, n := range names {
 			if i == console.MaxListed {
-				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(uint64(len(names)-i)))
+				fmt.Fprintf(w, "%s: … and %s more\n", what, cli.Count(len(names)-i))
 				break
 			}
 			fmt.Fprintf(w, "%s: %s\n", what, console.Printable(n))
@@ -121,10 +116,10 @@ func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {
 	list("named twice", m.Duplicates)
 	list("ambiguous", m.Ambiguous)
 	list("not readable by "+c.format.Value, unwritten)
-	summary := fmt.Sprintf("ordered %s", cli.Quantity(uint64(len(m.Symbols)-len(unwritten)), "function", "functions"))
+	summary := fmt.Sprintf("ordered %s", cli.Quantity(len(m.Symbols)-len(unwritten), "function", "functions"))
 	if c.binary != "" {
-		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(uint64(m.Kept)),
-			cli.Count(uint64(len(m.Renamed))), cli.Count(uint64(len(m.Missing))), cli.Count(uint64(len(m.Duplicates))))
+		summary += fmt.Sprintf(" as in %s: %s kept, %s renamed, %s missing, %s named twice", c.binary, cli.Count(m.Kept),
+			cli.Count(len(m.Renamed)), cli.Count(len(m.Missing)), cli.Count(len(m.Duplicates)))
 	}
 	fmt.Fprintln(w, summary)
 }

@@ -1,3 +1,4 @@
+// Package sources finds the files and programs that a command line names.
 package sources
 
 import (
@@ -136,8 +137,7 @@ func One(env *cli.Env, arg string) (inputs.Input, error) {
 	return inputs.Input{}, err
 }
 
-// ReadOne calls read with the one file that an argument names, which may be the only file of an
-// archive.
+// ReadOne calls read with the one file that an argument names, which may be the only file of an archive.
 func ReadOne(env *cli.Env, arg string, read func(*inputs.Data) error) error {
 	in, err := One(env, arg)
 	if err != nil {
@@ -153,9 +153,8 @@ func ReadOne(env *cli.Env, arg string, read func(*inputs.Data) error) error {
 	})
 }
 
-// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the input can be
-// read only once. With unpack it looks into compressed files and archives, for the first member of a
-// known format.
+// PeekFormat returns the format of an input by its first bytes; 0 if unknown, or if the input can be read only once.
+// With unpack it looks into compressed files and archives, for the first member of a known format.
 func PeekFormat(in inputs.Input, unpack bool) (f formats.Format) {
 	if in.Reopens() {
 		in.Heads(unpack, func(head []byte) bool {
@@ -166,8 +165,7 @@ func PeekFormat(in inputs.Input, unpack bool) (f formats.Format) {
 	return f
 }
 
-// isProfile reports whether a file in a folder is a profile, and not a program, by its name or its
-// first bytes.
+// isProfile reports whether a file in a folder is a profile, and not a program, by its name or its first bytes.
 func isProfile(in inputs.Input) (found bool) {
 	if _, ok := formats.BySuffix(strings.TrimSuffix(in.Name, console.Compression(in.Name))); ok {
 		return true

@@ -5,9 +5,8 @@ type Command struct {
 	Name string // empty for the top level
 	Help string // what --help prints, see [Env.PrintHelp]
 	Run  func() error
-	// Near lists option names in the order that decides ties when an unknown
-	// name is close to several. Other options follow in the order of their
-	// definition.
+	// Near lists option names in the order that decides ties when an unknown name is close to several. Other
+	// options follow in the order of their definition.
 	Near []string
 
 	options     []*Option

@@ -1,6 +1,5 @@
-// Package clopt parses command lines the way LLVM's CommandLine library
-// (llvm::cl) does in release 22, with the same diagnostics, so that a tool that
-// replaces one of LLVM's accepts and refuses the same command lines.
+// Package clopt parses command lines the way LLVM's CommandLine library (llvm::cl) does in release 22, with the
+// same diagnostics, so that a tool that replaces one of LLVM's accepts and refuses the same command lines.
 //
 // What differs from package flag:
 //

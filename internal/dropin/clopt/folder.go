@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Walk visits everything below a folder except the folders themselves, in the order in which
-// the system lists the entries, depth first, as LLVM's recursive_directory_iterator does. It
-// follows symbolic links unless a link leads to a folder that contains it. For a link to
-// nowhere, visit gets an error instead of info.
+// Walk visits everything below a folder except the folders themselves, in the order in which the system lists the
+// entries, depth first, as LLVM's recursive_directory_iterator does. It follows symbolic links unless a link leads
+// to a folder that contains it. For a link to nowhere, visit gets an error instead of info.
 func Walk(dir string, visit func(path string, info fs.FileInfo, err error)) error {
 	return walk(dir, nil, visit)
 }

@@ -3,7 +3,6 @@ package clopt
 import (
 	"fmt"
 	"io"
-	"strings"
 )
 
 // arity is whether an option takes a value.
@@ -43,21 +42,12 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// prefix returns the beginning of a message about the option. A group of switches has
-// no name, only its heading.
+// prefix returns the beginning of a message about the option. A group of switches has no name, only its heading.
 func (o *Option) prefix(prog string) string {
 	if o.name == "" {
 		return o.heading + " option: "
 	}
 	return prog + ": for the " + dashed(o.name) + " option: "
-}
-
-// split returns the values of one occurrence.
-func (o *Option) split(value string) []string {
-	if o.commas {
-		return strings.Split(value, ",")
-	}
-	return []string{value}
 }
 
 // Require makes a command line without the option an error.
@@ -115,8 +105,7 @@ func (cs Commands) Strings(p *[]string, name string) *Option {
 	})
 }
 
-// addNumber defines an option whose value is read by parse. ctype is the C type that the
-// message about a bad value names.
+// addNumber defines an option whose value is read by parse. ctype is the C type that the message about a bad value names.
 func addNumber[T any](cs Commands, name, ctype string, parse func(string) (T, bool), set func(T)) *Option {
 	return cs.value(name, valueRequired, func(v string) string {
 		n, ok := parse(v)
@@ -133,8 +122,7 @@ func (cs Commands) Uint32(p *uint32, name string) *Option {
 	return addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = n })
 }
 
-// Uint32s defines an option with a comma-separated list of unsigned 32-bit
-// values; it may be repeated.
+// Uint32s defines an option with a comma-separated list of unsigned 32-bit values; it may be repeated.
 func (cs Commands) Uint32s(p *[]uint32, name string) *Option {
 	o := addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = append(*p, n) })
 	o.commas = true

@@ -16,11 +16,9 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata"
-	// or "profuse llvm-profdata".
+	// Prog is the program as it was started (argv[0]), "/usr/bin/llvm-profdata" or "profuse llvm-profdata".
 	Prog string
-	// MaxInput is the size limit for pipes and compressed files that the environment sets, in
-	// bytes; 0 if it sets none.
+	// MaxInput is the size limit for pipes and compressed files that the environment sets, in bytes; 0 if it sets none.
 	MaxInput int64
 }
 
@@ -49,8 +47,7 @@ const (
 // Parser holds the commands of a tool.
 type Parser struct {
 	Env
-	// Top holds the options that every command accepts. It is the command if the
-	// first argument names none.
+	// Top holds the options that every command accepts. It is the command if the first argument names none.
 	Top      *Command
 	Commands Commands
 }
@@ -108,15 +105,18 @@ func (p *Parser) Parse(args []string) (*Command, Outcome) {
 		}
 	}
 	r.assignPositionals(values)
-	r.checkRequired()
+	for _, o := range r.cmd.options {
+		if o.required && !o.given {
+			r.reportProblem(o, "must be specified at least once!")
+		}
+	}
 	if r.failed {
 		return r.cmd, Failed
 	}
 	return r.cmd, Run
 }
 
-// lookupCommand returns the command of that name, or the top level and the
-// name of a command one edit away.
+// lookupCommand returns the command of that name, or the top level and the name of a command one edit away.
 func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
 	for _, c := range p.Commands {
 		if c.Name == name {
@@ -134,7 +134,6 @@ func (p *Parser) lookupCommand(name string) (cmd *Command, near string) {
 	return p.Top, ""
 }
 
-// option handles one argument that begins with a dash.
 func (r *run) option(arg string) {
 	name := strings.TrimPrefix(arg[1:], "-")
 	o, key, value := r.cmd.lookup(name)
@@ -222,7 +221,11 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	if target.opens != nil {
 		r.active = target.opens
 	}
-	for _, v := range target.split(*value) {
+	values := []string{*value}
+	if target.commas {
+		values = strings.Split(*value, ",")
+	}
+	for _, v := range values {
 		if complaint := target.set(spelling, v); complaint != "" {
 			r.reportProblem(target, complaint)
 			return
@@ -234,8 +237,7 @@ func (r *run) provide(o *Option, spelling string, value *string) {
 	}
 }
 
-// assignPositionals assigns one positional argument to each required positional, and the rest in
-// order to the optional ones.
+// assignPositionals assigns one positional argument to each required positional, and the rest in order to the optional ones.
 func (r *run) assignPositionals(values []string) {
 	positionals := r.cmd.positionals
 	required, unbounded := 0, false
@@ -277,15 +279,6 @@ func (r *run) assignPositionals(values []string) {
 			p.set(v)
 		}
 		values = values[n:]
-	}
-}
-
-// checkRequired reports required options that are missing.
-func (r *run) checkRequired() {
-	for _, o := range r.cmd.options {
-		if o.required && !o.given {
-			r.reportProblem(o, "must be specified at least once!")
-		}
 	}
 }
 

@@ -3,10 +3,11 @@ package clopt
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // bag is where a parser with one option of every kind leaves what it read.
@@ -193,9 +194,7 @@ func TestParse(t *testing.T) {
 // TestResponseFile: arguments may stand in files.
 func TestResponseFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("args", []byte("-on 'a b'"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, "args", []byte("-on 'a b'"))
 	var got bag
 	var out, errs bytes.Buffer
 	if cmd, outcome := got.parser(&out, &errs).Parse([]string{"run", "@args"}); outcome != Run || cmd.Name != "run" {
@@ -204,9 +203,7 @@ func TestResponseFile(t *testing.T) {
 	if want := (bag{on: true, rest: []string{"a b"}}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
-	if err := os.WriteFile("args", []byte("@args"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, "args", []byte("@args"))
 	if _, outcome := got.parser(&out, &errs).Parse([]string{"run", "@args"}); outcome != Failed || !strings.Contains(errs.String(), "args") {
 		t.Errorf("a file within itself: outcome %d: %s", outcome, &errs)
 	}

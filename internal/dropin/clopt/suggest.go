@@ -30,8 +30,7 @@ func (c *Command) nearest(arg string) string {
 	return found
 }
 
-// spellings returns all spellings of all options, starting with the options in Near. The
-// switches of a group stay together.
+// spellings returns all spellings of all options, starting with the options in Near. The switches of a group stay together.
 func (c *Command) spellings() []string {
 	out := make([]string, 0, len(c.byName))
 	done := make(map[*Option]bool, len(c.options))

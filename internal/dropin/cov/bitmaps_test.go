@@ -25,18 +25,13 @@ func TestBitmapsOfLLVM18(t *testing.T) {
 	t.Setenv("LLVM_PROFILE_FILE", "raw")
 	sh(t, "./program")
 	text := sh(t, profdata, "merge", "--text", "raw", "-o", "-")
-	program, err := os.ReadFile("program")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := oracle.ReadFile(t, "program")
 	// The region of a decision: its kind, the end of its five bits, three conditions.
 	decision := []byte{5 << 3, 5, 3}
 	if bytes.Count(program, decision) != 1 {
 		t.Skip("the compiler encodes decisions otherwise")
 	}
-	if err := os.WriteFile("program", bytes.Replace(program, decision, []byte{5 << 3, 0, 3}, 1), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.WriteFile("program", bytes.Replace(program, decision, []byte{5 << 3, 0, 3}, 1), 0o777))
 	bitmap := regexp.MustCompile(`(Bitmap Byte Values:\n)0x[0-9a-f]+`)
 	results := make(map[string]bool)
 	for bits := 0; bits < 256; bits += oracle.Step(37) {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
-	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/test/hostile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -23,8 +24,7 @@ func buildMacros(t testing.TB) {
 	profileOf(t, 22, "program")
 }
 
-// TestCommandLine compares options, messages and exit codes. P stands for the options
-// that name program and profile.
+// TestCommandLine compares options, messages and exit codes. P stands for the options that name program and profile.
 func TestCommandLine(t *testing.T) {
 	logCompared(t)
 	buildMacros(t)
@@ -41,13 +41,9 @@ func TestCommandLine(t *testing.T) {
 		oracle.WriteFile(t, name, []byte(text))
 	}
 	for _, name := range []string{"folder/q.c", "folder/b/x/d.c", "folder/b/a.c", "folder/a.c"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666))
 	}
-	if err := os.Symlink("nowhere", "folder/gone.c"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink("nowhere", "folder/gone.c"))
 	const p = "-instr-profile=program.profdata program"
 	for line := range strings.Lines(`
 -h
@@ -186,14 +182,9 @@ export -debuginfod=0 P
 // TestOlderProfile: a program that is newer than its profile is a warning.
 func TestOlderProfile(t *testing.T) {
 	buildMacros(t)
-	info, err := os.Stat("program")
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := oracle.Must(os.Stat("program"))(t)
 	old := info.ModTime().Add(-3600e9)
-	if err := os.Chtimes("program.profdata", old, old); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chtimes("program.profdata", old, old))
 	compare(t, "report", "-instr-profile=program.profdata", "program")
 	compare(t, "export", "-format=lcov", "-instr-profile=program.profdata", "program", "-object=program", "-use-color")
 	compare(t, "show", "-use-color", "-instr-profile=program.profdata", "program")
@@ -209,13 +200,9 @@ func TestBuildIDs(t *testing.T) {
 		t.Fatalf("the profile has no build id: %s", ids)
 	}
 	for _, dir := range []string{"debug", "debug/.build-id", "debug/.build-id/" + id[:2]} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Mkdir(dir, 0o777))
 	}
-	if err := os.Link("program", "debug/.build-id/"+id[:2]+"/"+id[2:]+".debug"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Link("program", "debug/.build-id/"+id[:2]+"/"+id[2:]+".debug"))
 	const p = "-instr-profile=program.profdata"
 	compare(t, "report", p, "-debug-file-directory=none")
 	compare(t, "report", p, "-debug-file-directory=debug")
@@ -234,21 +221,14 @@ func TestArchives(t *testing.T) {
 	sh(t, clang, append(instrumented, "-c", "macros.c", "-o", "macros.o")...)
 	sh(t, clang, "-c", "plain.c", "-o", "plain.o")
 	sh(t, ar, "rc", "mixed.a", "plain.o", "plain.c", "macros.o")
-	if err := errors.Join(os.Mkdir("lib", 0o777), os.Mkdir("lib/objects", 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir("lib", 0o777), os.Mkdir("lib/objects", 0o777))
 	sh(t, clang, append(instrumented, "-c", "macros.c", "-o", "lib/objects/macros.o")...)
 	sh(t, ar, "rcT", "lib/thin.a", "lib/objects/macros.o")
-	data, err := os.ReadFile("macros.o")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := oracle.ReadFile(t, "macros.o")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write(data)
-	if err := errors.Join(z.Close(), os.WriteFile("macros.o.gz", packed.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, z.Close(), os.WriteFile("macros.o.gz", packed.Bytes(), 0o666))
 	const p = "-instr-profile=program.profdata"
 	want := runMain(t, "export", p, "macros.o")
 	for _, name := range []string{"mixed.a", "macros.o.gz"} {
@@ -261,9 +241,7 @@ func TestArchives(t *testing.T) {
 	}
 	compare(t, "report", p, "lib/thin.a")
 	compare(t, "export", p, "lib/thin.a", "-object=program")
-	if err := os.Remove("lib/objects/macros.o"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove("lib/objects/macros.o"))
 	compare(t, "report", p, "lib/thin.a")
 	compare(t, "report", p, "plain.o")
 	compare(t, "report", p, "plain.c")
@@ -292,8 +270,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrongExpressions: an expression with an error matches nothing, as in llvm-cov, and
-// is a warning.
+// TestWrongExpressions: an expression with an error matches nothing, as in llvm-cov, and is a warning.
 func TestWrongExpressions(t *testing.T) {
 	buildMacros(t)
 	for _, option := range []string{"-name-regex=(", "-ignore-filename-regex=("} {
@@ -309,12 +286,8 @@ func TestWrongExpressions(t *testing.T) {
 // TestOutputOverInput: no output takes the place of a program or the profile.
 func TestOutputOverInput(t *testing.T) {
 	buildMacros(t)
-	if err := os.Mkdir(outDir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename("program.profdata", outDir+"/index.txt"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir(outDir, 0o777))
+	oracle.NoError(t, os.Rename("program.profdata", outDir+"/index.txt"))
 	out := runMain(t, "show", "-output-dir="+outDir, "-instr-profile="+outDir+"/index.txt", "program")
 	if out.code != 1 || !strings.Contains(out.stderr, "could not create index file!") {
 		t.Errorf("%+v", out)
@@ -327,12 +300,8 @@ func TestFolderOfSources(t *testing.T) {
 	if err := os.Symlink("..", "up"); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Remove("up"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(".", "again"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Remove("up"))
+	oracle.NoError(t, os.Symlink(".", "again"))
 	folder := runMain(t, "report", "-instr-profile=program.profdata", "program", ".")
 	files := runMain(t, "report", "-instr-profile=program.profdata", "program", "macros.c", "macros.h")
 	if folder != files || folder.code != 0 {
@@ -343,16 +312,11 @@ func TestFolderOfSources(t *testing.T) {
 // TestDamagedMappings: no output goes on without end for mappings with flipped bits.
 func TestDamagedMappings(t *testing.T) {
 	root := oracle.Root(t)
-	program, err := os.ReadFile(filepath.Join(root, "testdata/covmap/shapes-22.o"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := oracle.ReadFile(t, filepath.Join(root, "testdata/covmap/shapes-22.o"))
 	t.Chdir(t.TempDir())
 	at, size := sectionOf(t, program, "__llvm_covfun")
-	for bit := 8 * at; bit < 8*(at+size); bit += oracle.Step(97) {
-		program[bit/8] ^= 1 << (bit % 8)
-		oracle.WriteFile(t, "damaged.o", program)
-		program[bit/8] ^= 1 << (bit % 8)
+	for bit, section := range hostile.Flips(program[at:at+size], 97) {
+		oracle.WriteFile(t, "damaged.o", slices.Concat(program[:at], section, program[at+size:]))
 		out := runMain(t, "show", "-empty-profile", "-show-expansions", "-show-branches=count", "-show-regions", "-show-mcdc", "damaged.o")
 		if len(out.stdout) > 1<<20 {
 			t.Errorf("bit %d: %d bytes", bit, len(out.stdout))
@@ -360,13 +324,9 @@ func TestDamagedMappings(t *testing.T) {
 	}
 }
 
-// sectionOf returns where the first section of a name is in an ELF file.
 func sectionOf(t testing.TB, data []byte, name string) (at, size int) {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	s := f.Section(name)
 	if s == nil {
 		t.Fatal("no section " + name)

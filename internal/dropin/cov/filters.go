@@ -40,7 +40,7 @@ func (t *tool) makeFilters() error {
 		names = append(names, func(f *covmap.Function) bool { return match(f.Name) })
 	}
 	for _, rule := range []struct {
-		limit
+		limit   *float64
 		accepts func(f *covmap.Function, limit float64) bool
 	}{
 		{o.regionLT, func(f *covmap.Function, limit float64) bool { return percent(f.Summary().Regions) < limit }},
@@ -48,8 +48,8 @@ func (t *tool) makeFilters() error {
 		{o.lineLT, func(f *covmap.Function, limit float64) bool { return percent(f.Summary().Lines) < limit }},
 		{o.lineGT, func(f *covmap.Function, limit float64) bool { return percent(f.Summary().Lines) > limit }},
 	} {
-		if rule.given {
-			shares = append(shares, func(f *covmap.Function) bool { return rule.accepts(f, rule.value) })
+		if rule.limit != nil {
+			shares = append(shares, func(f *covmap.Function) bool { return rule.accepts(f, *rule.limit) })
 		}
 	}
 	for _, f := range []filter{names, shares} {
@@ -81,21 +81,14 @@ func (t *tool) compile(pattern string) (func(string) bool, error) {
 	return nil, fmt.Errorf("regular expression '%s': %w", pattern, err)
 }
 
-// accepts reports whether all filters accept a function.
 func (t *tool) accepts(f *covmap.Function) bool {
-	for _, any := range t.filters {
-		if !slices.ContainsFunc(any, func(accepts func(*covmap.Function) bool) bool { return accepts(f) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.filters, func(any filter) bool {
+		return !slices.ContainsFunc(any, func(accepts func(*covmap.Function) bool) bool { return accepts(f) })
+	})
 }
 
-// An allowlist holds the functions of --name-allowlist: the part of LLVM's special case
-// lists that llvm-cov uses.
-type allowlist struct {
-	sections []section
-}
+// An allowlist holds the functions of --name-allowlist: the part of LLVM's special case lists that llvm-cov uses.
+type allowlist []section
 
 // A section applies to llvm-cov if its name, a pattern, matches "llvmcov".
 type section struct {
@@ -107,8 +100,7 @@ type section struct {
 //
 //	[section]
 //	allowlist_fun:pattern
-func readAllowlist(paths []string) (*allowlist, error) {
-	l := new(allowlist)
+func readAllowlist(paths []string) (l allowlist, err error) {
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -148,7 +140,7 @@ func (l *allowlist) parse(data string) error {
 			if err != nil {
 				return fmt.Errorf("malformed section at line %d: '%s': %w", number, name, err)
 			}
-			l.sections = append(l.sections, own)
+			*l = append(*l, own)
 			own = section{applies: match("llvmcov")}
 			continue
 		}
@@ -166,7 +158,7 @@ func (l *allowlist) parse(data string) error {
 			own.patterns = append(own.patterns, match)
 		}
 	}
-	l.sections = append(l.sections, own)
+	*l = append(*l, own)
 	return nil
 }
 
@@ -177,19 +169,14 @@ func isOne(s string) bool {
 	return n > 0 && (digits == "" || digits == "1")
 }
 
-// allows reports whether a pattern of a section that applies matches the name, which is not
-// demangled.
-func (l *allowlist) allows(name string) bool {
-	for _, s := range l.sections {
-		if s.applies && slices.ContainsFunc(s.patterns, func(match func(string) bool) bool { return match(name) }) {
-			return true
-		}
-	}
-	return false
+// allows reports whether a pattern of a section that applies matches the name, which is not demangled.
+func (l allowlist) allows(name string) bool {
+	return slices.ContainsFunc(l, func(s section) bool {
+		return s.applies && slices.ContainsFunc(s.patterns, func(match func(string) bool) bool { return match(name) })
+	})
 }
 
-// compileStarred compiles a pattern of version 1: a regular expression in which "*"
-// stands for ".*".
+// compileStarred compiles a pattern of version 1: a regular expression in which "*" stands for ".*".
 func compileStarred(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return nil, message("Supplied regex was blank")

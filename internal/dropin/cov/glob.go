@@ -22,9 +22,8 @@ const (
 // mostGlobs is the number of patterns that the braces of one pattern may expand to.
 const mostGlobs = 1024
 
-// compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]",
-// "{a,b}" and "\" before one of them. The result matches whole names. Errors have LLVM's
-// texts.
+// compileGlob compiles a pattern of LLVM's GlobPattern class: "*", "?", "[a-z]", "[^a]", "{a,b}" and "\" before one
+// of them. The result matches whole names. Errors have LLVM's texts.
 func compileGlob(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return nil, errBlankGlob
@@ -47,8 +46,7 @@ func compileGlob(pattern string) (func(string) bool, error) {
 	return func(name string) bool { return ere.MatchBytes(re, name) }, nil
 }
 
-// A globber translates a pattern into a regular expression. Bytes become the runes of
-// the same value.
+// A globber translates a pattern into a regular expression. Bytes become the runes of the same value.
 type globber struct {
 	rest     string
 	out      strings.Builder
@@ -57,8 +55,7 @@ type globber struct {
 	globs    int  // the product of the terms of all braces, at most mostGlobs
 }
 
-// next translates the next element of the pattern. A comma or a closing brace outside of
-// braces stands for itself.
+// next translates the next element of the pattern. A comma or a closing brace outside of braces stands for itself.
 func (g *globber) next() error {
 	c := g.rest[0]
 	g.rest = g.rest[1:]
@@ -99,7 +96,6 @@ func (g *globber) next() error {
 	return nil
 }
 
-// literal adds a byte that stands for itself.
 func (g *globber) literal(c byte) { g.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
 // bracket translates what follows a "[". A "]" that comes first is a character.

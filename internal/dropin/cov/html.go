@@ -14,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Pages have the contents and the file names of llvm-cov's pages, and the markup of profuse's
-// reports.
+// Pages have the contents and the file names of llvm-cov's pages, and the markup of profuse's reports.
 
 //go:embed assets
 var assets embed.FS
@@ -26,7 +25,6 @@ const (
 	scriptFile = "control.js"
 )
 
-// asset returns an embedded file. It panics if there is none of that name.
 func asset(files embed.FS, name string) string {
 	data, err := files.ReadFile(name)
 	if err != nil {
@@ -54,11 +52,9 @@ func (t *tool) writeAssets() error {
 	return nil
 }
 
-// escape returns text for a page.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "�")) }
 
-// link returns the address of a file below --output-dir from the page at path. Both are
-// paths of the file system.
+// link returns the address of a file below --output-dir from the page at path. Both are paths of the file system.
 func link(path, to string) string {
 	rel, err := filepath.Rel(filepath.Dir(path), to)
 	if err != nil {
@@ -67,9 +63,8 @@ func link(path, to string) string {
 	return escape((&url.URL{Path: filepath.ToSlash(rel)}).String())
 }
 
-// document writes a page around its contents. path is the file of the page; "" stands for
-// standard output, and the page then contains the style and the script. --project-title is the
-// first heading, title the second.
+// document writes a page around its contents. path is the file of the page; "" stands for standard output, and the
+// page then contains the style and the script. --project-title is the first heading, title the second.
 func (p *page) document(w io.Writer, path, title string, contents func()) {
 	io.WriteString(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
@@ -108,22 +103,14 @@ var indexColumns = []struct {
 	{"MC/DC", func(o *options) bool { return o.mcdc }, mcdcOf},
 }
 
-// index writes the index page at path. If empty is set, a second table lists the files without
-// functions.
+// index writes the index page at path. If empty is set, a second table lists the files without functions.
 func (p *page) index(w io.Writer, path string, rows []row, total row, empty bool) {
 	title := "Coverage Report"
 	if total.name != totalName {
 		title += " (" + cleanName(total.name) + ")"
 	}
 	p.document(w, path, title, func() {
-		var some, without []row
-		for _, r := range rows {
-			if r.sum.Functions.Total == 0 {
-				without = append(without, r)
-			} else {
-				some = append(some, r)
-			}
-		}
+		some, without := splitRows(rows)
 		p.indexTable(w, path, some, &total)
 		if len(without) > 0 && empty {
 			io.WriteString(w, "<h4>Files which contain no functions</h4>\n<p class=\"note\">These files contain no functions instrumented for coverage.</p>\n")

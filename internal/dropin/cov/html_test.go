@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // pageFacts is what a page says, whatever its markup.
@@ -34,7 +36,6 @@ var (
 	linkText   = regexp.MustCompile(`<a href=['"]([^'"#]*\.html)['"]`)
 )
 
-// factsOf reads a page of either tool.
 func factsOf(page string) (f pageFacts) {
 	find := func(text string, patterns ...*regexp.Regexp) (found []string) {
 		for _, p := range patterns {
@@ -66,7 +67,6 @@ func factsOf(page string) (f pageFacts) {
 	return f
 }
 
-// pagesBelow returns the facts of all pages below a folder, by their paths.
 func pagesBelow(t *testing.T, dir string) map[string]pageFacts {
 	t.Helper()
 	facts := make(map[string]pageFacts)
@@ -123,9 +123,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%q: %d files (-llvm +ours):\n%s", options, len(ours), diff)
 				}
 				for _, dir := range []string{"ours", "theirs"} {
-					if err := os.RemoveAll(dir); err != nil {
-						t.Fatal(err)
-					}
+					oracle.NoError(t, os.RemoveAll(dir))
 				}
 				whole := runMain(t, args...)
 				if whole.code != 0 || strings.Count(whole.stdout, "<html") != 1 || !strings.HasSuffix(whole.stdout, "</html>\n") || strings.Contains(whole.stdout, "src=") {

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// sources writes the page of a source to the file path, or of several sources to standard
-// output if path is "".
+// sources writes the page of a source to the file path, or of several sources to standard output if path is "".
 func (p *page) sources(w io.Writer, path string, contents func()) {
 	p.document(w, path, "Coverage Report", func() {
 		io.WriteString(w, "<div class=\"bar\">")
@@ -24,8 +23,7 @@ func (p *page) sources(w io.Writer, path string, contents func()) {
 	})
 }
 
-// markup writes a view of a page. It uses llvm-cov's words, and the elements and classes of
-// profuse's style sheet.
+// markup writes a view of a page. It uses llvm-cov's words, and the elements and classes of profuse's style sheet.
 func (p *page) markup(w io.Writer, v *view, how printing) {
 	class := "source excerpt"
 	if how.depth == 0 {
@@ -86,12 +84,11 @@ func (b *markupBody) line(source string, l *covmap.Line) {
 // a changed source causes, are cut. A gap region keeps the mark of the region before it.
 func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bool) {
 	var out strings.Builder
-	count := l.Before
-	red := count != nil && !count.Gap && count.HasCount && count.Count == 0
+	red := l.Before != nil && !l.Before.Gap && uncovered(l.Before)
 	counts := b.markers && hasMarkers(l)
 	// Of several expansions on the line, the name of the first is marked.
 	macro := uint32(0)
-	if len(b.rest.expansions) > 0 && b.rest.expansions[0].region.Start.Line == l.Number {
+	if b.rest.expandsAt(l.Number) {
 		macro = b.rest.expansions[0].region.Start.Column
 	}
 	size := uint32(len(text)) + 1
@@ -115,7 +112,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 		write(end)
 		at = end
 		// A gap goes on with the mark of the region before it but does not begin one.
-		red = (!s.Gap || red) && s.HasCount && s.Count == 0
+		red = (!s.Gap || red) && uncovered(s)
 		class, title = "", ""
 		if at == macro {
 			class = "macro"
@@ -132,8 +129,7 @@ func (b *markupBody) text(text string, l *covmap.Line) (marked string, missed bo
 	return out.String(), missed
 }
 
-// below writes what is shown after a line, in llvm-cov's order: expansions, instances,
-// branches, decisions.
+// below writes what is shown after a line, in llvm-cov's order: expansions, instances, branches, decisions.
 func (b *markupBody) below(l *covmap.Line) {
 	open := false
 	begin := func() {
@@ -143,7 +139,7 @@ func (b *markupBody) below(l *covmap.Line) {
 		}
 	}
 	r := &b.rest
-	for ; len(r.expansions) > 0 && r.expansions[0].region.Start.Line == l.Number; r.expansions = r.expansions[1:] {
+	for ; r.expandsAt(l.Number); r.expansions = r.expansions[1:] {
 		begin()
 		x := r.expansions[0]
 		b.printf("<div class=\"expansion\"><span class=\"muted\">Expansion (%d:%d) of %s</span>\n", x.region.Start.Line, x.region.Start.Column, escape(x.view.file))

@@ -10,9 +10,8 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// writeIndexes writes the index of show --output-dir, or with --show-directory-coverage
-// one for each folder of sources. For a single source --show-directory-coverage changes
-// nothing.
+// writeIndexes writes the index of show --output-dir, or with --show-directory-coverage one for each folder of
+// sources. For a single source --show-directory-coverage changes nothing.
 func (p *page) writeIndexes(files []string) error {
 	top := p.outputPath("index", true)
 	if !p.opt.directories || len(files) <= 1 {
@@ -29,8 +28,7 @@ func (p *page) writeIndexes(files []string) error {
 	return p.writeFile(top, func(w io.Writer) { x.last(w, top) })
 }
 
-// writeIndex writes the index at path. Indexes list files without functions unless filters
-// choose functions.
+// writeIndex writes the index at path. Indexes list files without functions unless filters choose functions.
 func (p *page) writeIndex(w io.Writer, path string, rows []row, total row) {
 	empty := len(p.filters) == 0
 	if p.opt.format == htmlFormat {
@@ -58,8 +56,7 @@ type indexes struct {
 // no index; the index around it lists the source instead.
 func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error) {
 	folder := files[0][:n]
-	// own has the sources in the folder itself, inner the others by the name of the next
-	// folder.
+	// own has the sources in the folder itself, inner the others by the name of the next folder.
 	own := make(map[string]row)
 	inner := make(map[string][]string)
 	for _, file := range files {
@@ -97,8 +94,7 @@ func (x *indexes) write(files []string, n int) (sum coverage.Summary, err error)
 	return sum, x.writeFile(path, func(w io.Writer) { x.last(w, path) })
 }
 
-// commonFolder returns how many bytes after the first n all files have in common, up to and
-// including a separator.
+// commonFolder returns how many bytes after the first n all files have in common, up to and including a separator.
 func commonFolder(files []string, n int) int {
 	prefix := files[0][n:]
 	for _, file := range files[1:] {

@@ -47,35 +47,9 @@ func (t *tool) prepare() error {
 		}
 		return errDone
 	}
-	// Pages are always coloured and tracefiles never. The messages do not end the run.
-	switch o.format {
-	case textFormat:
-		t.colors = o.color.Enabled(t.Stdout)
-	case htmlFormat:
-		if o.color == withcolor.Off {
-			fmt.Fprintln(t.Stderr, "Color output cannot be disabled when generating html.")
-		}
-		t.colors = true
-	case lcovFormat:
-		if o.color == withcolor.On {
-			fmt.Fprintln(t.Stderr, "Color output cannot be enabled when generating lcov.")
-		}
-	}
-	for _, s := range o.pathRemaps {
-		from, to, _ := strings.Cut(s, ",")
-		if from == "" || to == "" {
-			t.fail("-path-equivalence", "invalid argument '"+s+"', must be in format 'from,to'")
-			return errSilent
-		}
-		t.remap = append(t.remap, [2]string{from, to})
-	}
-	if len(o.demangler) > 0 {
-		path, err := exec.LookPath(o.demangler[0])
-		if err != nil {
-			t.fail("No such file or directory", "could not find the demangler!")
-			return errSilent
-		}
-		t.demangler = append([]string{path}, o.demangler[1:]...)
+	t.chooseColors()
+	if err := t.prepareNames(); err != nil {
+		return err
 	}
 	if err := t.makeFilters(); err != nil {
 		return err
@@ -97,6 +71,45 @@ func (t *tool) prepare() error {
 			fmt.Fprintln(t.Stdout, path)
 		}
 		return errDone
+	}
+	return nil
+}
+
+// chooseColors: pages are always coloured and tracefiles never. The messages do not end the run.
+func (t *tool) chooseColors() {
+	o := &t.opt
+	switch o.format {
+	case textFormat:
+		t.colors = o.color.Enabled(t.Stdout)
+	case htmlFormat:
+		if o.color == withcolor.Off {
+			fmt.Fprintln(t.Stderr, "Color output cannot be disabled when generating html.")
+		}
+		t.colors = true
+	case lcovFormat:
+		if o.color == withcolor.On {
+			fmt.Fprintln(t.Stderr, "Color output cannot be enabled when generating lcov.")
+		}
+	}
+}
+
+// prepareNames reads --path-equivalence and finds the demangler.
+func (t *tool) prepareNames() error {
+	for _, s := range t.opt.pathRemaps {
+		from, to, _ := strings.Cut(s, ",")
+		if from == "" || to == "" {
+			t.fail("-path-equivalence", "invalid argument '"+s+"', must be in format 'from,to'")
+			return errSilent
+		}
+		t.remap = append(t.remap, [2]string{from, to})
+	}
+	if demangler := t.opt.demangler; len(demangler) > 0 {
+		path, err := exec.LookPath(demangler[0])
+		if err != nil {
+			t.fail("No such file or directory", "could not find the demangler!")
+			return errSilent
+		}
+		t.demangler = append([]string{path}, demangler[1:]...)
 	}
 	return nil
 }
@@ -137,7 +150,6 @@ func (t *tool) addSource(path string) {
 	t.hadSource = len(t.sources) > 0
 }
 
-// ignored reports whether --ignore-filename-regex excludes a file.
 func (t *tool) ignored(file string) bool {
 	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
 }
@@ -147,18 +159,16 @@ func (t *tool) ignored(file string) bool {
 // files, and the other commands all files.
 func (t *tool) load() error {
 	o := &t.opt
-	var profile fs.FileInfo
 	if !o.emptyProfile {
-		info, err := os.Stat(o.instrProfile)
+		profile, err := os.Stat(o.instrProfile)
 		if err != nil {
 			t.fail(o.instrProfile, "could not read profile data!"+withcolor.Words(err))
 			return errSilent
 		}
-		profile = info
-	}
-	for _, name := range t.objects {
-		if info, err := os.Stat(name); err == nil && profile != nil && info.ModTime().After(profile.ModTime()) {
-			t.warn(name, "profile data may be out of date - object is newer")
+		for _, name := range t.objects {
+			if info, err := os.Stat(name); err == nil && info.ModTime().After(profile.ModTime()) {
+				t.warn(name, "profile data may be out of date - object is newer")
+			}
 		}
 	}
 	if err := t.evaluate(); err != nil {
@@ -175,18 +185,15 @@ func (t *tool) load() error {
 	t.files = t.cov.Files()
 	t.remapFiles()
 	// The files of the mapping are sorted.
-	if len(t.sources) > 0 {
-		t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
-			_, found := slices.BinarySearch(t.files, name)
-			return !found
-		})
-	}
+	t.sources = slices.DeleteFunc(t.sources, func(name string) bool {
+		_, found := slices.BinarySearch(t.files, name)
+		return !found
+	})
 	t.demangle()
 	return nil
 }
 
-// evaluate sets t.cov. An error of the profile comes before errors of programs, because
-// llvm-cov opens the profile first.
+// evaluate sets t.cov. An error of the profile comes before errors of programs, because llvm-cov opens the profile first.
 func (t *tool) evaluate() error {
 	memlimit.CollectLate(96 << 20)
 	o := &t.opt
@@ -220,13 +227,10 @@ func (t *tool) evaluate() error {
 		}, data)
 	}
 	arch := func(i int) string {
-		switch len(o.arch) {
-		case 0:
+		if len(o.arch) == 0 {
 			return ""
-		case 1:
-			return o.arch[0]
 		}
-		return o.arch[i]
+		return o.arch[min(i, len(o.arch)-1)] // one is for all programs
 	}
 	var wrong error // with the programs
 	for i, name := range t.objects {
@@ -281,9 +285,8 @@ func (t *tool) openProgram(name string) (*object.File, error) {
 	return object.Open(ins[0])
 }
 
-// findProgram returns the program with a build id below the folders of --debug-file-directory, "" if
-// there is none. As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case
-// hexadecimal.
+// findProgram returns the program with a build id below the folders of --debug-file-directory, "" if there is none.
+// As for debuggers, its path is DIR/.build-id/XX/REST.debug, in lower-case hexadecimal.
 func (t *tool) findProgram(id []byte) string {
 	dirs := t.opt.debugFileDirs
 	if len(dirs) == 0 {
@@ -348,8 +351,7 @@ func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mappi
 func named(name string, err error) error { return fmt.Errorf("'%s': %s", name, withcolor.Words(err)) }
 
 const (
-	// noData and noArch are llvm-cov's messages about programs without coverage, or without
-	// the part that --arch chooses.
+	// noData and noArch are llvm-cov's messages about programs without coverage, or without the part that --arch chooses.
 	noData = "no coverage data found"
 	noArch = "No object file for requested architecture"
 	// notObject is for files of other formats.
@@ -452,7 +454,6 @@ func (t *tool) demangle() {
 	}
 }
 
-// display returns the name of a function, demangled if there is a demangler.
 func (t *tool) display(name string) string {
 	if s, ok := t.pretty[name]; ok {
 		return s
@@ -469,13 +470,11 @@ func (t *tool) selected() []string {
 	return t.notIgnored()
 }
 
-// functionsOf returns the functions that llvm-cov lists for a file: the functions whose first
-// virtual file it is.
+// functionsOf returns the functions that llvm-cov lists for a file: the functions whose first virtual file it is.
 func (t *tool) functionsOf(file string) []*covmap.Function {
 	return slices.DeleteFunc(slices.Clone(t.cov.File(file).Functions), func(f *covmap.Function) bool { return f.Files[0] != file })
 }
 
-// notIgnored returns the files that --ignore-filename-regex keeps.
 func (t *tool) notIgnored() []string {
 	return slices.DeleteFunc(slices.Clone(t.files), t.ignored)
 }

@@ -27,21 +27,20 @@ type tool struct {
 	demangler []string
 
 	cov     *covmap.Coverage
-	files   []string          // of cov
-	local   map[string]string // files of cov to files on this machine
-	pretty  map[string]string // function names to demangled ones
-	texts   map[string]*text  // sources by path
-	commits *commits          // files of --output-dir
+	files   []string            // of cov
+	local   map[string]string   // files of cov to files on this machine
+	pretty  map[string]string   // function names to demangled ones
+	texts   map[string][]string // lines of sources by path
+	commits *commits            // files of --output-dir
 	// watermark holds the least percentages of high and of medium coverage.
-	watermark [2]float64
-	nameCols  [2]int // widths of the first columns of file and function reports
+	watermark            [2]float64
+	fileTab, functionTab table // of file and function reports
 }
 
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
-// Main runs the tool with the arguments that follow its name and returns the exit code:
-// 0, or 1 after an error.
+// Main runs the tool with the arguments that follow its name and returns the exit code: 0, or 1 after an error.
 func Main(args []string, env Env) int {
 	if len(args) == 0 {
 		fmt.Fprint(env.Stderr, helpTop)
@@ -65,8 +64,9 @@ func Main(args []string, env Env) int {
 	// Help texts and messages of the parser name the subcommand.
 	env.Prog += " " + args[0]
 	t := &tool{
-		Env: env, opt: defaults(), texts: make(map[string]*text), commits: newCommits(),
-		nameCols: [2]int{fileColumns[0], functionColumns[0]},
+		Env: env, opt: defaults(), texts: make(map[string][]string), commits: &commits{slots: make(chan struct{}, mostCommits)},
+		fileTab:     table{fileGroups, fileColumns, fileColumns[0], "-"},
+		functionTab: table{functionGroups, functionColumns, functionColumns[0], ""},
 	}
 	cmd, outcome := t.parser(args[0]).Parse(args[1:])
 	switch outcome {
@@ -79,23 +79,19 @@ func Main(args []string, env Env) int {
 	if err == nil {
 		err = cmd.Run()
 	}
-	switch {
-	case err == errDone:
+	if err == nil || err == errDone {
 		return 0
-	case err == errSilent:
-		return 1
-	case err != nil:
-		t.fail("", err.Error())
-		return 1
 	}
-	return 0
+	if err != errSilent {
+		t.fail("", err.Error())
+	}
+	return 1
 }
 
 // A message is an error in LLVM's words.
 type message string
 
-// Error returns the text unchanged: it is compared with LLVM's, including its capital
-// letters and full stops.
+// Error returns the text unchanged: it is compared with LLVM's, including its capital letters and full stops.
 func (m message) Error() string { return string(m) }
 
 // errDone ends a run that has done what it was asked for.
@@ -107,8 +103,7 @@ func (t *tool) fail(whence, message string) { t.printMessage("error: ", whence, 
 // warn prints a warning; the exit code stays 0.
 func (t *tool) warn(whence, message string) { t.printMessage("warning: ", whence, message) }
 
-// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours
-// the line end too.
+// printMessage prints a message. Like llvm-cov it uses a colour if standard output does, and colours the line end too.
 func (t *tool) printMessage(kind, whence, message string) {
 	if whence != "" {
 		whence += ": "

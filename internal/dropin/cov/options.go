@@ -14,8 +14,7 @@ const (
 	lcovFormat
 )
 
-// branchOutput is the value of --show-branches: how often each outcome happened, or its
-// share of all.
+// branchOutput is the value of --show-branches: how often each outcome happened, or its share of all.
 type branchOutput int
 
 const (
@@ -23,12 +22,6 @@ const (
 	branchCounts
 	branchPercents
 )
-
-// A limit is a threshold of a filter.
-type limit struct {
-	value float64 // in percent, from 0 to 100
-	given bool    // the command line has the option: 0 is a limit too
-}
 
 // options holds the command line. Fields named after their option have no comment.
 type options struct {
@@ -56,8 +49,8 @@ type options struct {
 	// Filters.
 	ignoreFile              []string
 	name, nameFile, nameRE  []string
-	regionLT, regionGT      limit
-	lineLT, lineGT          limit
+	regionLT, regionGT      *float64 // in percent; nil without the option
+	lineLT, lineGT          *float64
 	regions, branches, mcdc bool // columns of reports
 	instantiations          bool
 
@@ -80,7 +73,6 @@ type options struct {
 	projectTitle, covWatermark string
 }
 
-// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{regions: true, branches: true, unify: true, showInstances: true, createdTime: true, tabSize: 2}
 }
@@ -107,7 +99,6 @@ func (t *tool) parser(command string) *clopt.Parser {
 	return &clopt.Parser{Env: t.Env, Top: c}
 }
 
-// ofAll declares the options of all commands.
 func (o *options) ofAll(c clopt.Commands) {
 	c.Strings(&o.object, "object")
 	c.String(&o.instrProfile, "instr-profile")
@@ -145,15 +136,14 @@ func (o *options) ofFilters(c clopt.Commands) {
 	c.Strings(&o.name, "name")
 	c.Strings(&o.nameFile, "name-allowlist")
 	c.Strings(&o.nameRE, "name-regex")
-	for name, l := range map[string]*limit{
+	for name, l := range map[string]**float64{
 		"region-coverage-lt": &o.regionLT, "region-coverage-gt": &o.regionGT,
 		"line-coverage-lt": &o.lineLT, "line-coverage-gt": &o.lineGT,
 	} {
-		c.FloatFunc(name, func(f float64) { *l = limit{f, true} })
+		c.FloatFunc(name, func(f float64) { *l = &f })
 	}
 }
 
-// ofExport declares the options that only export has.
 func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.skipExpansions, "skip-expansions")
 	c.Bool(&o.skipFunctions, "skip-functions")
@@ -161,7 +151,6 @@ func (o *options) ofExport(c clopt.Commands) {
 	c.Bool(&o.unify, "unify-instantiations")
 }
 
-// ofShow declares the options that only show has.
 func (o *options) ofShow(c clopt.Commands) {
 	c.BoolFunc("show-line-counts", func(bool) { o.lineCountsGiven = true })
 	c.Bool(&o.showRegions, "show-regions")

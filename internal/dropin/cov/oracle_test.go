@@ -51,13 +51,10 @@ func takeFiles(t testing.TB, dir string) string {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.RemoveAll(dir))
 	return b.String()
 }
 
-// runMain runs Main in the working folder.
 func runMain(t testing.TB, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -95,7 +92,6 @@ func compare(t *testing.T, args ...string) {
 	}
 }
 
-// parting shows where two texts part.
 func parting(ours, llvm string) string {
 	at := 0
 	for at < min(len(ours), len(llvm)) && ours[at] == llvm[at] {
@@ -111,7 +107,6 @@ func llvmTool(t testing.TB, version int, name string) string {
 	return oracle.Tool(t, fmt.Sprintf("/usr/lib/llvm-%d/bin/%s", version, name), fmt.Sprintf("%s-%d", name, version))
 }
 
-// sh runs a tool in the working folder; a failure fails the test.
 func sh(t testing.TB, exe string, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := oracle.RunIn(t, ".", exe, args...)
@@ -126,13 +121,8 @@ func copySources(t testing.TB) {
 	t.Helper()
 	dir := t.TempDir()
 	// Compilers write the folder without links into mappings.
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	dir = oracle.Must(filepath.EvalSymlinks(dir))(t)
+	oracle.NoError(t, os.CopyFS(dir, os.DirFS("testdata")))
 	t.Chdir(dir)
 }
 
@@ -147,8 +137,7 @@ func profileOf(t testing.TB, version int, name string) {
 	sh(t, llvmTool(t, version, "llvm-profdata"), "merge", name+".profraw", "-o", name+".profdata")
 }
 
-// commandLines are what every program is compared with: the options of each command
-// line.
+// commandLines are what every program is compared with: the options of each command line.
 var commandLines = [][]string{
 	{"export"},
 	{"export", "-format=lcov"},

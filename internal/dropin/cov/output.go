@@ -17,8 +17,7 @@ func (t *tool) write(fill func(io.Writer)) error {
 	return nil
 }
 
-// buffered passes a buffered w to fill and returns the first error of w, so that fill need not
-// check for errors.
+// buffered passes a buffered w to fill and returns the first error of w, so that fill need not check for errors.
 func buffered(w io.Writer, fill func(io.Writer)) error {
 	b := &buffer{bufio.NewWriterSize(w, 64<<10), w}
 	fill(b)
@@ -39,8 +38,7 @@ func behind(w io.Writer) io.Writer {
 	return w
 }
 
-// commits lets files become visible while the next files are written: waiting for the disk
-// takes longer than writing.
+// commits lets files become visible while the next files are written: waiting for the disk takes longer than writing.
 type commits struct {
 	wg    sync.WaitGroup
 	slots chan struct{}
@@ -51,10 +49,7 @@ type commits struct {
 // mostCommits is how many files wait for the disk at once.
 const mostCommits = 16
 
-func newCommits() *commits { return &commits{slots: make(chan struct{}, mostCommits)} }
-
-// Go runs commit in the background. It blocks while mostCommits are running; wait returns the
-// first error.
+// Go runs commit in the background. It blocks while mostCommits are running; wait returns the first error.
 func (c *commits) Go(commit func() error) {
 	c.slots <- struct{}{}
 	c.wg.Go(func() {

@@ -95,7 +95,7 @@ func (b *body) line(source string, l *covmap.Line) {
 		b.count(l)
 	}
 	column := uint32(0) // of the first expansion
-	if b.colors && b.expandsAt(l.Number) {
+	if b.colors && b.rest.expandsAt(l.Number) {
 		column = b.rest.expansions[0].region.Start.Column
 	}
 	b.source(source, l, column)
@@ -106,8 +106,8 @@ func (b *body) line(source string, l *covmap.Line) {
 }
 
 // expandsAt reports whether the next expansion is on a line.
-func (b *body) expandsAt(line uint32) bool {
-	return len(b.rest.expansions) > 0 && b.rest.expansions[0].region.Start.Line == line
+func (v *view) expandsAt(line uint32) bool {
+	return len(v.expansions) > 0 && v.expansions[0].region.Start.Line == line
 }
 
 // count prints the column with the count of a line, in colour if several regions other than
@@ -131,7 +131,6 @@ func (b *body) count(l *covmap.Line) {
 	io.WriteString(b.w, n+"|")
 }
 
-// formatCount formats the count of a line or branch.
 func (p *page) formatCount(n uint64) string {
 	if p.opt.binaryCounters {
 		return strconv.FormatUint(min(n, 1), 10)
@@ -159,7 +158,7 @@ func shortCount(n uint64) string {
 // count bytes from 1; columns beyond the end of the line are cut.
 func (b *body) source(text string, l *covmap.Line, column uint32) {
 	var highlight withcolor.Color
-	if s := l.Before; s != nil && !s.Gap && s.HasCount && s.Count == 0 {
+	if s := l.Before; s != nil && !s.Gap && uncovered(s) {
 		highlight = withcolor.OnRed
 	}
 	size := uint32(len(text)) + 1
@@ -182,7 +181,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 		at = end
 		switch {
 		// A gap keeps the colour of the region before it.
-		case (!s.Gap || highlight == withcolor.OnRed) && s.HasCount && s.Count == 0:
+		case (!s.Gap || highlight == withcolor.OnRed) && uncovered(&s):
 			highlight = withcolor.OnRed
 		case at == column:
 			highlight = withcolor.OnCyan
@@ -203,8 +202,7 @@ func (b *body) source(text string, l *covmap.Line, column uint32) {
 	}
 }
 
-// hasMarkers reports whether a region that begins and ends on the line has another count than
-// the line.
+// hasMarkers reports whether a region that begins and ends on the line has another count than the line.
 func hasMarkers(l *covmap.Line) bool {
 	for i := range max(len(l.Segments), 1) - 1 {
 		if s := &l.Segments[i]; s.Entry && s.Count != l.Count && s.HasCount {
@@ -213,6 +211,8 @@ func hasMarkers(l *covmap.Line) bool {
 	}
 	return false
 }
+
+func uncovered(s *covmap.Segment) bool { return s.HasCount && s.Count == 0 }
 
 // regionMarkers (SourceCoverageViewText::renderRegionMarkers) prints the counts of the regions
 // on a line below their first columns. Regions with the count of the line have no marker.
@@ -241,12 +241,11 @@ func (b *body) regionMarkers(l *covmap.Line) {
 	io.WriteString(b.w, "\n")
 }
 
-// below prints what is shown after a line. Each list is sorted by line, so its items for this
-// line are in front. For the second and later expansions the line is repeated with the next
-// macro marked.
+// below prints what is shown after a line. Each list is sorted by line, so its items for this line are in front.
+// For the second and later expansions the line is repeated with the next macro marked.
 func (b *body) below(source string, l *covmap.Line) {
 	shown := false
-	for b.expandsAt(l.Number) {
+	for b.rest.expandsAt(l.Number) {
 		x := b.rest.expansions[0]
 		b.rest.expansions = b.rest.expansions[1:]
 		b.divider()
@@ -297,8 +296,7 @@ func (b *body) divider() {
 	b.printf("%s  %s\n", b.prefix, strings.Repeat("-", b.margin()+4))
 }
 
-// instance (renderInstantiationView) prints an instantiation of a function, or one line if the
-// instantiation never ran.
+// instance (renderInstantiationView) prints an instantiation of a function, or one line if the instantiation never ran.
 func (b *body) instance(in *instance) {
 	b.printf("%s  | ", b.prefix)
 	if in.view == nil {

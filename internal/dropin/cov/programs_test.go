@@ -81,8 +81,7 @@ func TestRust(t *testing.T) {
 	}
 }
 
-// TestObjects compares what several programs, libraries, archives and objects give
-// together.
+// TestObjects compares what several programs, libraries, archives and objects give together.
 func TestObjects(t *testing.T) {
 	logCompared(t)
 	for _, version := range []int{22, 14, 16, 19} {
@@ -175,21 +174,14 @@ func TestFolders(t *testing.T) {
 			clang := llvmTool(t, version, "clang")
 			copySources(t)
 			for _, dir := range []string{"a/b", "c"} {
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.MkdirAll(dir, 0o777))
 			}
 			for from, to := range map[string]string{"macros.c": "a/macros.c", "macros.h": "a/b/macros.h"} {
-				if err := os.Rename(from, to); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Rename(from, to))
 			}
 			sh(t, clang, append(instrumented, "-fcoverage-compilation-dir=.", "-Ia/b", "a/macros.c", "-o", "program")...)
 			profileOf(t, version, "program")
-			here, err := os.Getwd()
-			if err != nil {
-				t.Fatal(err)
-			}
+			here := oracle.Must(os.Getwd())(t)
 			const p = "-instr-profile=program.profdata"
 			for _, args := range [][]string{
 				{"export", "-format=lcov"},

@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// A releaseOutput is an output that releases of llvm-cov write, and what of it is the same
-// in all of them.
+// A releaseOutput is an output that releases of llvm-cov write, and what of it is the same in all of them.
 type releaseOutput struct {
 	name string
 	args []string

@@ -34,11 +34,10 @@ func (t *tool) report() error {
 	return t.write(t.functionReport)
 }
 
-// The widths of columns in characters: FileReportColumns and FunctionReportColumns of LLVM's
-// CoverageReport.cpp.
+// The widths of columns in characters: FileReportColumns and FunctionReportColumns of LLVM's CoverageReport.cpp.
 var (
-	fileColumns     = [...]int{25, 12, 18, 10, 12, 18, 10, 16, 16, 10, 12, 18, 10, 12, 18, 10, 20, 21, 10}
-	functionColumns = [...]int{25, 10, 8, 8, 10, 8, 8, 10, 8, 8, 20, 8, 8}
+	fileColumns     = []int{25, 12, 18, 10, 12, 18, 10, 16, 16, 10, 12, 18, 10, 12, 18, 10, 20, 21, 10}
+	functionColumns = []int{25, 10, 8, 8, 10, 8, 8, 10, 8, 8, 20, 8, 8}
 )
 
 // A column group is the three columns of one kind of number.
@@ -51,25 +50,17 @@ type columnGroup struct {
 	missed bool                                     // colours the second column as well
 }
 
-// ratioOf turns a field of a summary into a function of columnGroup.
-func ratioOf(field func(s *coverage.Summary) *coverage.Ratio) func(s *coverage.Summary) coverage.Ratio {
-	return func(s *coverage.Summary) coverage.Ratio { return *field(s) }
-}
-
-var (
-	regionsOf        = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.Regions })
-	functionsOf      = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.Functions })
-	instantiationsOf = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.Instantiations })
-	linesOf          = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.Lines })
-	branchesOf       = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.Branches })
-	mcdcOf           = ratioOf(func(s *coverage.Summary) *coverage.Ratio { return &s.MCDC })
-)
+func regionsOf(s *coverage.Summary) coverage.Ratio        { return s.Regions }
+func functionsOf(s *coverage.Summary) coverage.Ratio      { return s.Functions }
+func instantiationsOf(s *coverage.Summary) coverage.Ratio { return s.Instantiations }
+func linesOf(s *coverage.Summary) coverage.Ratio          { return s.Lines }
+func branchesOf(s *coverage.Summary) coverage.Ratio       { return s.Branches }
+func mcdcOf(s *coverage.Summary) coverage.Ratio           { return s.MCDC }
 
 // always is for the columns that no option hides.
 func always(*options) bool { return true }
 
-// The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of
-// the line coverage.
+// The columns of file reports. As in llvm-cov, the branch and MC/DC columns have the colour of the line coverage.
 var fileGroups = []columnGroup{
 	{[3]string{"Regions", "Missed Regions", "Cover"}, 1, func(o *options) bool { return o.regions }, regionsOf, regionsOf, true},
 	{[3]string{"Functions", "Missed Functions", "Executed"}, 4, always, functionsOf, functionsOf, false},
@@ -125,16 +116,14 @@ type row struct {
 // totalName is the name of the last row.
 const totalName = "TOTAL"
 
-// fileReport (CoverageReport::renderFileReports) prints the table of files. With filtered, only
-// functions that the filters accept count, and if there are filters, files without functions
-// are left out.
+// fileReport (CoverageReport::renderFileReports) prints the table of files. With filtered, only functions that the
+// filters accept count, and if there are filters, files without functions are left out.
 func (t *tool) fileReport(w io.Writer, files []string, filtered bool) {
 	rows, total := t.fileRows(files, filtered)
 	t.fileTable(w, rows, total, !filtered || len(t.filters) == 0)
 }
 
-// fileRows returns the rows of the table of files, and their sum. Names lack the folders that
-// all files share.
+// fileRows returns the rows of the table of files, and their sum. Names lack the folders that all files share.
 func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	rows = make([]row, len(files))
 	prefix := redundantPrefix(files)
@@ -151,8 +140,7 @@ func (t *tool) fileRows(files []string, filtered bool) (rows []row, total row) {
 	return rows, total
 }
 
-// fileSum returns the numbers of a file. With filtered it counts only functions that the
-// filters accept.
+// fileSum returns the numbers of a file. With filtered it counts only functions that the filters accept.
 func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	f := t.cov.File(name)
 	if filtered && len(t.filters) > 0 {
@@ -161,53 +149,66 @@ func (t *tool) fileSum(name string, filtered bool) coverage.Summary {
 	return f.Total
 }
 
-// fileTable prints rows and their sum. If empty is set, files without functions follow in a
-// second list. The first column never gets narrower during a run, because LLVM widens a global
-// table (adjustColumnWidths).
+// fileTable prints rows and their sum. If empty is set, files without functions follow in a second list. The first
+// column never gets narrower during a run, because LLVM widens a global table (adjustColumnWidths).
 func (t *tool) fileTable(w io.Writer, rows []row, total row, empty bool) {
-	width := &t.nameCols[0]
 	for _, r := range rows {
-		*width = max(*width, len(r.name))
+		t.fileTab.first = max(t.fileTab.first, len(r.name))
 	}
-	t.heading(w, fileGroups, fileColumns[:], *width, "Filename")
-	var without []row // functions
-	for _, r := range rows {
-		if r.sum.Functions.Total == 0 {
-			without = append(without, r)
-		} else {
-			t.fileRow(w, r)
-		}
+	printRow := func(r row) { t.tableRow(w, &t.fileTab, displayName(r.name), &r.sum) }
+	t.heading(w, &t.fileTab, "Filename")
+	some, without := splitRows(rows)
+	for _, r := range some {
+		printRow(r)
 	}
 	if len(without) > 0 && empty {
 		fmt.Fprint(w, "\nFiles which contain no functions:\n")
 		for _, r := range without {
-			t.fileRow(w, r)
+			printRow(r)
 		}
 	}
-	t.divider(w, fileGroups, fileColumns[:], *width)
-	t.fileRow(w, total)
+	t.divider(w, &t.fileTab)
+	printRow(total)
 }
 
-// heading prints the names of columns and a line of dashes.
-func (t *tool) heading(w io.Writer, groups []columnGroup, widths []int, first int, name string) {
-	fmt.Fprintf(w, "%-*s", first, name)
-	for _, g := range groups {
+// splitRows returns the rows of files with functions, and of files without any.
+func splitRows(rows []row) (some, without []row) {
+	for _, r := range rows {
+		if r.sum.Functions.Total == 0 {
+			without = append(without, r)
+		} else {
+			some = append(some, r)
+		}
+	}
+	return some, without
+}
+
+// A table is one of the two kinds of tables.
+type table struct {
+	groups []columnGroup
+	widths []int
+	first  int    // width of the first column
+	none   string // in place of 0.00% if there is nothing to cover; may be empty
+}
+
+func (t *tool) heading(w io.Writer, tab *table, name string) {
+	fmt.Fprintf(w, "%-*s", tab.first, name)
+	for _, g := range tab.groups {
 		if g.shown(&t.opt) {
 			for i, name := range g.names {
-				fmt.Fprintf(w, "%*.*s", widths[g.at+i], widths[g.at+i], name)
+				fmt.Fprintf(w, "%*.*s", tab.widths[g.at+i], tab.widths[g.at+i], name)
 			}
 		}
 	}
 	fmt.Fprintln(w)
-	t.divider(w, groups, widths, first)
+	t.divider(w, tab)
 }
 
-// divider prints a line of dashes.
-func (t *tool) divider(w io.Writer, groups []columnGroup, widths []int, first int) {
-	n := first
-	for _, g := range groups {
+func (t *tool) divider(w io.Writer, tab *table) {
+	n := tab.first
+	for _, g := range tab.groups {
 		if g.shown(&t.opt) {
-			n += widths[g.at] + widths[g.at+1] + widths[g.at+2]
+			n += tab.widths[g.at] + tab.widths[g.at+1] + tab.widths[g.at+2]
 		}
 	}
 	fmt.Fprintln(w, strings.Repeat("-", n))
@@ -222,71 +223,50 @@ func displayName(name string) string {
 	return name
 }
 
-// fileRow prints a row of the table of files, with "-" for the percentage if there is nothing
-// to cover. Numbers are cut to 32 bits, as in LLVM.
-func (t *tool) fileRow(w io.Writer, r row) {
-	name := displayName(r.name)
-	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[0]-len(name))))
-	for _, g := range fileGroups {
+// tableRow prints a row of a table. Numbers are cut to 32 bits, as in LLVM.
+func (t *tool) tableRow(w io.Writer, tab *table, name string, sum *coverage.Summary) {
+	fmt.Fprint(w, name+strings.Repeat(" ", max(0, tab.first-len(name))))
+	for _, g := range tab.groups {
 		if !g.shown(&t.opt) {
 			continue
 		}
-		n, c := g.ratio(&r.sum), shade(g.shade(&r.sum))
-		fmt.Fprintf(w, "%*d", fileColumns[g.at], uint32(n.Total))
-		missed := fmt.Sprintf("%*d", fileColumns[g.at+1], uint32(n.Total-n.Covered))
+		n, c := g.ratio(sum), shade(g.shade(sum))
+		missed := fmt.Sprintf("%*d", tab.widths[g.at+1], uint32(n.Total-n.Covered))
 		if g.missed {
 			missed = t.paint(w, c, missed)
 		}
-		fmt.Fprint(w, missed)
-		if n.Total == 0 {
-			fmt.Fprintf(w, "%*s", fileColumns[g.at+2], "-")
-			continue
+		cover := fmt.Sprintf("%*s", tab.widths[g.at+2], tab.none)
+		if n.Total > 0 || tab.none == "" {
+			cover = t.paint(w, c, fmt.Sprintf("%*.2f%%", tab.widths[g.at+2]-1, percent(n)))
 		}
-		fmt.Fprint(w, t.paint(w, c, fmt.Sprintf("%*.2f%%", fileColumns[g.at+2]-1, percent(n))))
+		fmt.Fprintf(w, "%*d%s%s", tab.widths[g.at], uint32(n.Total), missed, cover)
 	}
 	fmt.Fprintln(w)
 }
 
-// functionReport (CoverageReport::renderFunctionReports) prints a table of the functions of
-// each file.
+// functionReport (CoverageReport::renderFunctionReports) prints a table of the functions of each file.
 func (t *tool) functionReport(w io.Writer) {
 	for i, name := range t.sources {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		functions := t.functionsOf(name)
-		width := &t.nameCols[1]
 		for _, f := range functions {
-			*width = max(*width, len(t.display(f.Name)))
+			t.functionTab.first = max(t.functionTab.first, len(t.display(f.Name)))
 		}
 		fmt.Fprintf(w, "File '%s':\n", name)
-		t.heading(w, functionGroups, functionColumns[:], *width, "Name")
+		t.heading(w, &t.functionTab, "Name")
 		var total coverage.Summary
 		for _, f := range functions {
 			sum := f.Summary()
 			total.Add(sum)
-			t.functionRow(w, t.display(f.Name), &sum)
+			t.tableRow(w, &t.functionTab, t.display(f.Name), &sum)
 		}
 		if len(functions) > 0 {
-			t.divider(w, functionGroups, functionColumns[:], *width)
-			t.functionRow(w, "TOTAL", &total)
+			t.divider(w, &t.functionTab)
+			t.tableRow(w, &t.functionTab, totalName, &total)
 		}
 	}
-}
-
-// functionRow prints a row of the table of functions, with 0.00% if there is nothing to cover.
-func (t *tool) functionRow(w io.Writer, name string, sum *coverage.Summary) {
-	fmt.Fprint(w, name+strings.Repeat(" ", max(0, t.nameCols[1]-len(name))))
-	for _, g := range functionGroups {
-		if !g.shown(&t.opt) {
-			continue
-		}
-		n, c := g.ratio(sum), shade(g.shade(sum))
-		fmt.Fprintf(w, "%*d", functionColumns[g.at], uint32(n.Total))
-		fmt.Fprint(w, t.paint(w, c, fmt.Sprintf("%*d", functionColumns[g.at+1], uint32(n.Total-n.Covered))))
-		fmt.Fprint(w, t.paint(w, c, fmt.Sprintf("%*.2f%%", functionColumns[g.at+2]-1, percent(n))))
-	}
-	fmt.Fprintln(w)
 }
 
 // dumpGroups prints the functions of files for --dump.

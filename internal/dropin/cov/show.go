@@ -20,18 +20,14 @@ import (
 // still be on their way to the disk when showAll returns.
 func (t *tool) show() error {
 	err := t.showAll()
-	if late := t.commits.wait(); err == nil {
-		err = late
-	}
-	return err
+	return cmp.Or(err, t.commits.wait())
 }
 
 // showAll (CodeCoverageTool::doShow) checks the options of show, reads everything, and writes
 // one page to standard output or, below --output-dir, the index and a page for each source.
 func (t *tool) showAll() error {
 	o := &t.opt
-	switch o.format {
-	case lcovFormat:
+	if o.format == lcovFormat {
 		return message("lcov format should be used with 'llvm-cov export'.")
 	}
 	if err := t.checkWatermark(); err != nil {
@@ -207,7 +203,6 @@ func (t *tool) outputPath(source string, top bool) string {
 	return filepath.Join(path, strings.TrimPrefix(dir, filepath.VolumeName(dir)), filepath.Base(source)+t.extension())
 }
 
-// extension returns the extension of the files below --output-dir.
 func (t *tool) extension() string {
 	if t.opt.format == htmlFormat {
 		return ".html"
@@ -215,8 +210,7 @@ func (t *tool) extension() string {
 	return ".txt"
 }
 
-// writeFile writes a file below --output-dir. The file becomes visible later, see commits.
-// It must not be one of the inputs.
+// writeFile writes a file below --output-dir. The file becomes visible later, see commits. It must not be one of the inputs.
 func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err
@@ -226,7 +220,7 @@ func (t *tool) writeFile(path string, fill func(io.Writer)) error {
 		return err
 	}
 	if err := buffered(f, fill); err != nil {
-		f.Abort()
+		f.Close()
 		return err
 	}
 	t.commits.Go(f.Commit)

@@ -12,16 +12,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/covmap"
 )
 
-// A text is a source file.
-type text struct {
-	lines []string // without line ends
-}
-
 // A view is a part of a source with everything that is shown about it.
 type view struct {
-	name     string // of the file or function, as printed
-	file     string // of a macro
-	source   *text
+	name     string           // of the file or function, as printed
+	file     string           // of a macro
+	source   []string         // lines of the file without line ends
 	segments []covmap.Segment // where counts change, sorted by position
 	// These four are sorted by line.
 	expansions []expansion
@@ -30,14 +25,13 @@ type view struct {
 	instances  []instance
 }
 
-// lines yields the lines to show with their counts: the whole file, or only the lines from the
-// first to the last one with code.
+// lines yields the lines to show with their counts: the whole file, or only the lines from the first to the last one with code.
 func (v *view) lines(whole bool) iter.Seq2[string, *covmap.Line] {
 	return func(yield func(string, *covmap.Line) bool) {
 		next, stop := iter.Pull(covmap.Lines(v.segments))
 		defer stop()
 		known, more := next()
-		for i, text := range v.source.lines {
+		for i, text := range v.source {
 			number := uint32(i + 1)
 			if !whole && !more {
 				return
@@ -69,16 +63,14 @@ type lineOf[T any] struct {
 	items []T
 }
 
-// An instance is an instantiation of a function, shown after its last line. view is nil
-// if it did not run.
+// An instance is an instantiation of a function, shown after its last line. view is nil if it did not run.
 type instance struct {
 	name string
 	line uint32
 	view *view
 }
 
-// byLine groups neighbours of the same line and sorts the groups by line. Items of a line keep
-// the order of the mapping.
+// byLine groups neighbours of the same line and sorts the groups by line. Items of a line keep the order of the mapping.
 func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	for _, item := range items {
 		line := lineOfItem(item)
@@ -92,9 +84,8 @@ func byLine[T any](items []T, lineOfItem func(T) uint32) (groups []lineOf[T]) {
 	return groups
 }
 
-// source returns the text of a file of the mapping. If it cannot read the file, it prints the
-// error and returns nil.
-func (t *tool) source(name string) *text {
+// source returns the text of a file of the mapping. If it cannot read the file, it prints the error and returns nil.
+func (t *tool) source(name string) []string {
 	if path, ok := t.local[name]; ok {
 		name = path
 	}
@@ -106,9 +97,8 @@ func (t *tool) source(name string) *text {
 		t.fail(name, withcolor.Words(err))
 		return nil
 	}
-	s := &text{splitLines(data)}
-	t.texts[name] = s
-	return s
+	t.texts[name] = splitLines(data)
+	return t.texts[name]
 }
 
 // splitLines divides a source into lines, up to the first zero byte. A carriage return
@@ -197,7 +187,7 @@ func (t *tool) functionView(fn *covmap.Function) *view {
 }
 
 // partView returns the view of a function's own code.
-func (t *tool) partView(fn *covmap.Function, name string, source *text) *view {
+func (t *tool) partView(fn *covmap.Function, name string, source []string) *view {
 	x := t.expander(fn)
 	p := x.part(fn.Main())
 	v := &view{name: name, source: source, segments: p.Segments}
@@ -231,7 +221,6 @@ type expander struct {
 	done []bool // by virtual file
 }
 
-// expander returns the maker of views for the expansions in fn.
 func (t *tool) expander(fn *covmap.Function) *expander {
 	return &expander{t, fn, fn.Parts(), make([]bool, len(fn.Files))}
 }

@@ -96,8 +96,7 @@ func (p *ere) bracketTerm(set *byteSet) error {
 	return nil
 }
 
-// notAtEnd checks the byte after the opening of a class or equivalence class. It returns err if
-// that byte is "-" or "]".
+// notAtEnd checks the byte after the opening of a class or equivalence class. It returns err if that byte is "-" or "]".
 func (p *ere) notAtEnd(err error) error {
 	switch {
 	case p.rest == "":

@@ -41,9 +41,8 @@ type ere struct {
 	groups int             // groups closed so far
 }
 
-// Compile returns a function that reports whether the expression matches a part of a text.
-// Errors have LLVM's words where LLVM has the error. LLVM has none for a pattern that Go
-// refuses because of its size.
+// Compile returns a function that reports whether the expression matches a part of a text. Errors have LLVM's words
+// where LLVM has the error. LLVM has none for a pattern that Go refuses because of its size.
 func Compile(pattern string) (match func(string) bool, err error) {
 	p := &ere{rest: pattern}
 	p.out.WriteString("(?s)")
@@ -84,7 +83,6 @@ func (p *ere) next() byte {
 	return c
 }
 
-// digitAt reports whether the i-th byte of the rest is a digit.
 func (p *ere) digitAt(i int) bool {
 	return len(p.rest) > i && '0' <= p.rest[i] && p.rest[i] <= '9'
 }
@@ -115,8 +113,7 @@ func (p *ere) alternatives(inGroup bool) error {
 	}
 }
 
-// piece reads an atom and its repetition. A repetition of "^" or of a repetition is an
-// error.
+// piece reads an atom and its repetition. A repetition of "^" or of a repetition is an error.
 func (p *ere) piece() error {
 	caret := p.rest[0] == '^'
 	if err := p.atom(); err != nil {
@@ -139,8 +136,7 @@ func (p *ere) piece() error {
 	return nil
 }
 
-// atom reads a group, a bracket expression, an anchor, "." or a character. A ")" outside of a
-// group is an error.
+// atom reads a group, a bracket expression, an anchor, "." or a character. A ")" outside of a group is an error.
 func (p *ere) atom() error {
 	switch c := p.next(); c {
 	case '(':
@@ -196,12 +192,10 @@ func (p *ere) group() error {
 	return nil
 }
 
-// literal writes a byte that stands for itself.
 func (p *ere) literal(c byte) { p.out.WriteString(regexp.QuoteMeta(string(rune(c)))) }
 
-// bounds reads a repetition count after its opening brace: a minimum, optionally followed by a
-// comma and a maximum. For anything else LLVM has two errors: errCount if a brace closes later,
-// errBrace if none does.
+// bounds reads a repetition count after its opening brace: a minimum, optionally followed by a comma and a maximum.
+// For anything else LLVM has two errors: errCount if a brace closes later, errBrace if none does.
 func (p *ere) bounds() error {
 	low, err := p.count()
 	if err != nil {

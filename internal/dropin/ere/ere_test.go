@@ -3,6 +3,8 @@ package ere
 import (
 	"fmt"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestCompile(t *testing.T) {
@@ -46,10 +48,7 @@ func TestCompile(t *testing.T) {
 		{"^[a-[.c.]]$", "c", true},
 	} {
 		t.Run(fmt.Sprintf("%q", tc.pattern), func(t *testing.T) {
-			match, err := Compile(tc.pattern)
-			if err != nil {
-				t.Fatal(err)
-			}
+			match := oracle.Must(Compile(tc.pattern))(t)
 			if match(tc.text) != tc.match {
 				t.Errorf("on %q: %v", tc.text, !tc.match)
 			}

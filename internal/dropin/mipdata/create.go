@@ -57,8 +57,7 @@ func (t *tool) replaceProfile(p *mip.Profile, inputs ...string) error {
 	return nil
 }
 
-// binaryFile returns the file to open: the only DWARF file if path is a .dSYM bundle, otherwise
-// path.
+// binaryFile returns the file to open: the only DWARF file if path is a .dSYM bundle, otherwise path.
 func binaryFile(path string) (string, error) {
 	file, err := object.BundledFile(path)
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {

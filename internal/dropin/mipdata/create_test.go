@@ -10,6 +10,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestBinaryFile resolves dSYM bundles.
@@ -33,9 +34,7 @@ func TestBinaryFile(t *testing.T) {
 			t.Errorf("%d objects: %v %q", n, err, llvmerr.MIPMessages(err))
 		}
 		file := filepath.Join(dir, fmt.Sprint("app", n))
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, nil)
 		if got, err := binaryFile(file); err != nil || got != file {
 			t.Errorf("got %s, error %v; want the file itself", got, err)
 		}

@@ -1,6 +1,7 @@
 package mipdata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -19,7 +20,6 @@ import (
 // rawSection is the section to which addresses of functions are relative.
 const rawSection = "__llvm_mipraw"
 
-// debugInfo is the file of option --debug.
 type debugInfo struct {
 	file *symbolize.File
 	raw  *symbolize.Section // nil if the file lacks it: then no function has an address
@@ -32,8 +32,7 @@ func (d *debugInfo) close() {
 	}
 }
 
-// openDebug opens the file of option --debug; nil without the option. A folder must be a
-// .dSYM bundle.
+// openDebug opens the file of option --debug; nil without the option. A folder must be a .dSYM bundle.
 func (t *tool) openDebug() (*debugInfo, error) {
 	path := t.opt.debug
 	if path == "" {
@@ -110,23 +109,12 @@ func (t *tool) frames(d *debugInfo, functions []*mip.Function) [][]symbolize.Fra
 const unknown = "<invalid>"
 
 // fileOf returns the file of a frame as LLVM prints it.
-func fileOf(f symbolize.Frame) string {
-	if f.File == "" {
-		return unknown
-	}
-	return f.File
-}
+func fileOf(f symbolize.Frame) string { return cmp.Or(f.File, unknown) }
 
 // functionOf returns the function of a frame, demangled.
-func functionOf(f symbolize.Frame) string {
-	if f.Function == "" {
-		return unknown
-	}
-	return symbols.Demangle(f.Function)
-}
+func functionOf(f symbolize.Frame) string { return cmp.Or(symbols.Demangle(f.Function), unknown) }
 
-// isUniversal reports whether a file begins like a Mach-O file for several
-// architectures.
+// isUniversal reports whether a file begins like a Mach-O file for several architectures.
 func isUniversal(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -144,20 +132,7 @@ func isUniversal(path string) (bool, error) {
 
 // archName returns the name of an architecture. arch is a name or a Mach-O cputype.
 func archName(arch string) string {
-	n, err := strconv.ParseUint(arch, 0, 32)
-	if err != nil {
-		return arch
-	}
 	const abi64 = 1 << 24
-	switch n {
-	case 7:
-		return "i386"
-	case 7 | abi64:
-		return "x86_64"
-	case 12:
-		return "armv7"
-	case 12 | abi64:
-		return "arm64"
-	}
-	return arch
+	n, _ := strconv.ParseUint(arch, 0, 32)
+	return cmp.Or(map[uint64]string{7: "i386", 7 | abi64: "x86_64", 12: "armv7", 12 | abi64: "arm64"}[n], arch)
 }

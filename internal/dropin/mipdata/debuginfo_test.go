@@ -2,8 +2,6 @@ package mipdata
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,11 +18,7 @@ func cover(t *testing.T, profile, binary string, args ...string) *mip.Profile {
 	for i := range p.Functions {
 		p.Functions[i].MergeCount, p.Functions[i].CallCount = 1, 1
 	}
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	oracle.WriteFile(t, profile, data)
+	writeMIP(t, profile, p)
 	return p
 }
 
@@ -68,15 +62,20 @@ func compareCovered(t *testing.T, profile string, p *mip.Profile, rawSection uin
 	}
 }
 
-func TestDebugELF(t *testing.T) {
-	profile := filepath.Join(t.TempDir(), "p")
-	p := cover(t, profile, debugProgram)
-	data := oracle.ReadFile(t, debugProgram)
-	_, info, err := mip.FindMap(debugProgram, data, "")
+// rawSectionOf returns the address of a program's raw section.
+func rawSectionOf(t *testing.T, program string) uint64 {
+	t.Helper()
+	_, info, err := mip.FindMap(program, oracle.ReadFile(t, program), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareCovered(t, profile, p, info.RawSection, debugProgram)
+	return info.RawSection
+}
+
+func TestDebugELF(t *testing.T) {
+	profile := filepath.Join(t.TempDir(), "p")
+	p := cover(t, profile, debugProgram)
+	compareCovered(t, profile, p, rawSectionOf(t, debugProgram), debugProgram)
 }
 
 // machOMap is put after the assembly of testdata/mip/src/table.c: the sections
@@ -111,8 +110,7 @@ lmap2:
 	.ascii "_unused"
 `
 
-// TestDebugMachO reads debug info from .dSYM bundles: of one architecture, and
-// of several.
+// TestDebugMachO reads debug info from .dSYM bundles: of one architecture, and of several.
 func TestDebugMachO(t *testing.T) {
 	clang := oracle.Tool(t, "clang-22", "clang")
 	linker := oracle.Tool(t, "ld64.lld-22", "ld64.lld")
@@ -131,20 +129,11 @@ func TestDebugMachO(t *testing.T) {
 	archs := []string{"x86_64", "arm64"}
 	for _, arch := range archs {
 		command(clang, "-target", arch+"-apple-macos13", "-g", "-O1", "-S", "-o", arch+".s", src)
-		text, err := os.ReadFile(in(arch + ".s"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		oracle.WriteFile(t, in(arch+".s"), append(text, machOMap...))
+		oracle.WriteFile(t, in(arch+".s"), append(oracle.ReadFile(t, in(arch+".s")), machOMap...))
 		command(clang, "-target", arch+"-apple-macos13", "-c", "-o", arch+".o", arch+".s")
 		command(linker, "-dylib", "-arch", arch, "-platform_version", "macos", "13", "13", "-o", arch, arch+".o")
 		command(dsymutil, arch)
-		data := oracle.ReadFile(t, in(arch))
-		_, info, err := mip.FindMap(arch, data, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw[arch] = info.RawSection
+		raw[arch] = rawSectionOf(t, in(arch))
 		profile := in(arch + ".mip")
 		p := cover(t, profile, in(arch))
 		compareCovered(t, profile, p, raw[arch], in(arch+".dSYM/Contents/Resources/DWARF/"+arch))

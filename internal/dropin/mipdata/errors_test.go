@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,12 +24,8 @@ func large(t *testing.T) string {
 	for i := range 200 {
 		p.Functions = append(p.Functions, mip.Function{Name: strings.Repeat("f", 100), RawOffset: uint64(32 + i), MergeCount: 1})
 	}
-	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := filepath.Join(t.TempDir(), "large.mip")
-	oracle.WriteFile(t, name, data)
+	writeMIP(t, name, p)
 	return name
 }
 
@@ -69,12 +64,8 @@ func TestSharedRecord(t *testing.T) {
 		for _, n := range names {
 			p.Functions = append(p.Functions, mip.Function{Name: string(n), RawOffset: 32, MergeCount: 1})
 		}
-		data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
-		if err != nil {
-			t.Fatal(err)
-		}
 		name := filepath.Join(t.TempDir(), "p")
-		oracle.WriteFile(t, name, data)
+		writeMIP(t, name, p)
 		_, stderr := run(t, "merge", "-p", name, t.TempDir())
 		if !strings.HasPrefix(stderr, "warning: "+name+": "+want+"\n") {
 			t.Errorf("%s: said %s", names, stderr)

@@ -1,8 +1,7 @@
 package mipdata
 
-// The help texts have profuse's own wording; only names and meanings of options are the
-// original's.
-// PROG stands for the name of the program.
+// The help texts have profuse's own wording; only names and meanings of options are the original's. PROG
+// stands for the name of the program.
 const helpTop = `OVERVIEW: machine instrumentation profiles (profuse speaking llvm-mipdata)
 
 USAGE: PROG [subcommand] [options]

@@ -25,8 +25,7 @@ func (t *tool) order() error {
 	return nil
 }
 
-// info runs the info command. The number of raw profiles is the greatest MergeCount of a
-// function.
+// info runs the info command. The number of raw profiles is the greatest MergeCount of a function.
 func (t *tool) info() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, _ *debugInfo) error {
 		var raw uint32

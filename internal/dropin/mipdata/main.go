@@ -8,7 +8,6 @@ import (
 // Env holds the streams of a run, and the name of the tool.
 type Env = clopt.Env
 
-// tool is one run.
 type tool struct {
 	Env
 	opt options

@@ -104,9 +104,8 @@ type rawResult struct {
 // for sums over all functions.
 const minPerWorker = 8
 
-// mergeAll merges the raw profiles that the arguments name into m with several workers, and
-// returns their results in order. An argument may be a folder, unlike in the original. After an
-// error m is unusable.
+// mergeAll merges the raw profiles that the arguments name into m with several workers, and returns their
+// results in order. An argument may be a folder, unlike in the original. After an error m is unusable.
 func mergeAll(m *mip.Merger, args []string, opt inputs.Options) (all []rawResult, err error) {
 	var ins []inputs.Input
 	var results [][]rawResult // by argument, or by file of a folder

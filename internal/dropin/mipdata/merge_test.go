@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +24,7 @@ func fixture(t testing.TB, name string) string {
 	return filepath.Join(oracle.Root(t), "testdata", "mip", name)
 }
 
-// run runs Main and fails the test unless it ends well. It returns what it
-// printed.
+// run runs Main and fails the test unless it ends well. It returns what it printed.
 func run(t testing.TB, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -37,16 +37,23 @@ func run(t testing.TB, args ...string) (stdout, stderr string) {
 
 func readMIP(t testing.TB, path string) *mip.Profile {
 	t.Helper()
-	data := oracle.ReadFile(t, path)
-	p, err := mip.Read(path, data, nil)
+	p, err := mip.Read(path, oracle.ReadFile(t, path), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// TestMergeConcurrently merges into one profile from several sides at once: no
-// merge may be lost.
+func writeMIP(t testing.TB, path string, p *mip.Profile) {
+	t.Helper()
+	data, err := oracle.Written(func(w io.Writer) error { return mip.WriteMIP(w, p, mip.WriteOptions{}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle.WriteFile(t, path, data)
+}
+
+// TestMergeConcurrently merges into one profile from several sides at once: no merge may be lost.
 func TestMergeConcurrently(t *testing.T) {
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "all.mip")
@@ -72,17 +79,13 @@ func TestMergeConcurrently(t *testing.T) {
 	}
 }
 
-// TestMergeMany: the result and the messages do not depend on how inputs are
-// shared out among workers.
+// TestMergeMany: the result and the messages do not depend on how inputs are shared out among workers.
 func TestMergeMany(t *testing.T) {
 	dir := t.TempDir()
 	var raw []string
 	for i := range 300 {
 		name := filepath.Join(dir, fmt.Sprintf("%03d.mipraw", i))
-		data, err := os.ReadFile(fixture(t, []string{"all-1.mipraw", "all-2.mipraw", "counts-1.mipraw"}[i%3]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, fixture(t, []string{"all-1.mipraw", "all-2.mipraw", "counts-1.mipraw"}[i%3]))
 		if i%10 == 0 {
 			data = append(data, make([]byte, 100)...) // looks like another build's
 		}
@@ -111,11 +114,7 @@ func TestMergeMany(t *testing.T) {
 	for chunk := range slices.Chunk(raw, minPerWorker-1) { // too few for a second worker
 		run(t, append([]string{"merge", "-p", single}, chunk...)...)
 	}
-	a, b := readMIP(t, profile), readMIP(t, single)
-	var x, y bytes.Buffer
-	mip.WriteMIP(&x, a, mip.WriteOptions{})
-	mip.WriteMIP(&y, b, mip.WriteOptions{})
-	if x.Len() == 0 || !bytes.Equal(x.Bytes(), y.Bytes()) {
+	if x, y := oracle.ReadFile(t, profile), oracle.ReadFile(t, single); !bytes.Equal(x, y) {
 		t.Error("the result depends on the number of workers")
 	}
 }
@@ -162,9 +161,7 @@ func TestMergeCutShort(t *testing.T) {
 	raw = append(raw, bytes.Repeat([]byte{0xff}, 8*(functions-1))...) // none was called
 	raw = append(raw, 7, 0, 0, 0, 2, 0, 0, 0)                         // but the last
 	name := filepath.Join(t.TempDir(), "raw")
-	if err := os.WriteFile(name, append(raw, make([]byte, 64)...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, append(raw, make([]byte, 64)...))
 	// The surplus bytes cause a warning before the records are read.
 	cut := errors.New("no warning")
 	m, err := mip.NewMerger(base, mip.MergeOptions{Warn: func(w profile.Warning) {

@@ -35,12 +35,10 @@ func (t *tool) refuse(err error) error {
 	return errInvalid
 }
 
-// cannotOpen prints that a file cannot be opened, without the reason, as the original
-// does.
+// cannotOpen prints that a file cannot be opened, without the reason, as the original does.
 func (t *tool) cannotOpen(path string) { t.msg.Error("Unable to open " + path) }
 
-// isSystem reports whether err comes from opening or reading a file and is not about its
-// contents.
+// isSystem reports whether err comes from opening or reading a file and is not about its contents.
 func isSystem(err error) bool {
 	var no syscall.Errno
 	var fe *profile.FormatError

@@ -25,7 +25,6 @@ type options struct {
 	lines, paths bool // covered
 }
 
-// defaults returns the options of an empty command line.
 func defaults() options {
 	return options{output: "-", regex: ".*", arch: "arm64", yaml: "-"}
 }

@@ -111,7 +111,7 @@ func checkKind(name string, data []byte, want mip.Format) error {
 	}
 	isMIP := bytes.HasPrefix(data, magic)
 	if len(data) < headerSize && !isMIP {
-		return fail("size", fmt.Sprint(len(data)), "that of a header", &llvmerr.MIPError{
+		return fail("size", fmt.Sprint(len(data)), "the size of a header", &llvmerr.MIPError{
 			Code: llvmerr.MIPTooSmall, Found: fmt.Sprint(len(data)), Expected: fmt.Sprint(headerSize),
 		})
 	}
@@ -123,7 +123,7 @@ func checkKind(name string, data []byte, want mip.Format) error {
 		})
 	}
 	if got, ok := mip.Detect(data); ok && got != want && binary.LittleEndian.Uint16(data[versionAt:]) <= version {
-		return fail("FileType", got.String(), want.String(), &llvmerr.MIPError{
+		return fail("FileType", string(got), string(want), &llvmerr.MIPError{
 			Code:     llvmerr.MIPBadFileType,
 			Found:    fmt.Sprintf("%X", binary.LittleEndian.Uint16(data[fileTypeAt:])),
 			Expected: fmt.Sprintf("%X", fileTypeBits[want]),

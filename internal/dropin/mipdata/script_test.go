@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,9 +91,7 @@ func sizeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: size FILE N")
 	}
-	n := 0
-	for _, c := range args[1] {
-		n = 10*n + int(c-'0')
-	}
-	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(n)))
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/dropin/withcolor"
 )
 
-// show runs the show command.
 func (t *tool) show() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		match := t.matcher()
@@ -44,7 +43,6 @@ func (t *tool) matcher() func(name string) bool {
 	return match
 }
 
-// A shower prints functions.
 type shower struct {
 	w     *bufio.Writer
 	to    io.Writer // the writer below w

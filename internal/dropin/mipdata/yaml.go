@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// mip2yaml runs the mip2yaml command.
-// With --debug the YAML says where each function begins.
+// mip2yaml runs the mip2yaml command. With --debug the YAML says where each function begins.
 func (t *tool) mip2yaml() error {
 	return t.showProfile(func(w *bufio.Writer, p *mip.Profile, source *debugInfo) error {
 		var opt mip.WriteOptions
@@ -55,7 +54,7 @@ func (t *tool) yaml2mip() error {
 	p, err := t.load(in, func(data []byte) (*mip.Profile, error) {
 		read = true
 		if kind, ok := mip.Detect(data); !ok || kind != mip.FormatYAML {
-			return nil, notYAML(name, kind)
+			return nil, flaw.File(name).Field("file").Got(kind).Want("YAML with a Header and Profiles").Unrecognized()
 		}
 		return mip.Read(name, data, t.warn)
 	})
@@ -66,13 +65,4 @@ func (t *tool) yaml2mip() error {
 		return err
 	}
 	return t.replaceProfile(p, name)
-}
-
-// notYAML returns the error about a file of another kind. kind is 0 if it is unknown.
-func notYAML(name string, kind mip.Format) error {
-	found := ""
-	if kind != 0 {
-		found = kind.String()
-	}
-	return flaw.File(name).Field("file").Got(found).Want("YAML with a Header and Profiles").Unrecognized()
 }

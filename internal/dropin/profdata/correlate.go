@@ -73,7 +73,6 @@ func (t *tool) correlateWith(path, kind string) (*correlator, error) {
 	return &correlator{t: t, one: one}, nil
 }
 
-// correlationWords words an error about a program as LLVM does.
 func correlationWords(err error) string {
 	if code(err) == 0 && errors.Is(err, profile.ErrUnrecognized) {
 		return notObject
@@ -81,9 +80,8 @@ func correlationWords(err error) string {
 	return words(err)
 }
 
-// correlation reads a program. It prints at most --max-debug-info-correlation-warnings warnings
-// (0: all), and then the number of suppressed warnings. Like LLVM it does not search for separate
-// debug files.
+// correlation reads a program. It prints at most --max-debug-info-correlation-warnings warnings (0: all), and then
+// the number of suppressed warnings. Like LLVM it does not search for separate debug files.
 func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	f, err := symbolize.Open(path, symbolize.Options{Inputs: t.Inputs(), NoDebugFiles: true})
 	if err != nil {
@@ -111,9 +109,8 @@ func (t *tool) correlation(path, kind string) (*irpgo.Correlation, error) {
 	return c, err
 }
 
-// forProfile returns the correlation for a profile of the binary with this build id. It reads
-// each program once. The first folder with a readable program counts; a readable program without
-// data is an error.
+// forProfile returns the correlation for a profile of the binary with this build id. It reads each program once.
+// The first folder with a readable program counts; a readable program without data is an error.
 func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	if c.one != nil {
 		return c.one, nil
@@ -144,7 +141,6 @@ func (c *correlator) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	return nil, unableToCorrelate("Missing build ID: " + id)
 }
 
-// unableToCorrelate returns LLVM's error for a profile that no program fits.
 func unableToCorrelate(detail string) error {
 	return &llvmerr.Error{Code: llvmerr.UnableToCorrelate, Detail: detail}
 }

@@ -3,7 +3,6 @@ package profdata
 import (
 	"debug/elf"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// startSource has initializers, which the debug information says of no file to
-// be declared in.
+// startSource has initializers, which the debug information says of no file to be declared in.
 const startSource = `struct setting { volatile int value; setting(int v); };
 __attribute__((noinline)) setting::setting(int v) : value(v) { if (v < 0) value = 0; }
 setting low(4), high(5);
@@ -47,10 +45,7 @@ func TestCorrelate(t *testing.T) {
 		"junk": textFiles["junk"],
 	}
 	take := func(name, path string) {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := oracle.ReadFile(t, path)
 		files[name] = string(b)
 	}
 	for _, name := range []string{"dwarf4", "dwarf5", "binary", "gc"} {
@@ -59,10 +54,7 @@ func TestCorrelate(t *testing.T) {
 	}
 	take("plain.raw", filepath.Join(oracle.Root(t), "testdata", "irpgo", "clang22", "tool-b.profraw"))
 	files["astray"] = astray(t, files["binary"], 7)
-	program, err := symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := oracle.Must(symbolize.Open(filepath.Join(dir, "binary"), symbolize.Options{}))(t)
 	defer program.Close()
 	id := hex.EncodeToString(program.BuildID)
 	files["ids/.build-id/"+id[:2]+"/"+id[2:]+".debug"] = files["binary"]
@@ -121,14 +113,10 @@ func TestCorrelate(t *testing.T) {
 	}
 }
 
-// astray is a program for binary correlation in which the first records point to
-// no counters.
+// astray is a program for binary correlation in which the first records point to no counters.
 func astray(t *testing.T, program string, records int) string {
 	t.Helper()
-	f, err := elf.NewFile(strings.NewReader(program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(strings.NewReader(program)))(t)
 	const size, counterPtr = 64, 16 // of a record of raw version 10, 64-bit
 	data := []byte(program)
 	section := f.Section("__llvm_covdata")

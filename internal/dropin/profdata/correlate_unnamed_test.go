@@ -30,14 +30,10 @@ func TestCorrelateUnnamed(t *testing.T) {
 	}
 }
 
-// unnamed is a program for binary correlation with other name references in the
-// first records.
+// unnamed is a program for binary correlation with other name references in the first records.
 func unnamed(t *testing.T, program string, records int) string {
 	t.Helper()
-	f, err := elf.NewFile(strings.NewReader(program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(elf.NewFile(strings.NewReader(program)))(t)
 	const size = 64 // of a record of raw version 10, which begins with the reference
 	data := []byte(program)
 	section := f.Section("__llvm_covdata")

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The tests of this file hold lines of docs/differences.md that other tests do
-// not come by.
+// The tests of this file hold lines of docs/differences.md that other tests do not come by.
 
 // TestSystemErrors: what the system says of files reaches the user.
 func TestSystemErrors(t *testing.T) {

@@ -27,9 +27,8 @@ func dumpSamples(w io.Writer, functions iter.Seq[*sampleprof.Function]) {
 	w.Write(buf)
 }
 
-// appendSamples appends the text after the name of a function at the given inlining depth, in the
-// order of locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take
-// most of the time.
+// appendSamples appends the text after the name of a function at the given inlining depth, in the order of
+// locations, as in LLVM's BodySampleMap. It does not use package fmt, which would take most of the time.
 func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	if f.Checksum != 0 {
 		dst = append(appendNumber(append(dst, "CFG checksum "...), f.Checksum), '\n')
@@ -66,7 +65,7 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	for i := range f.Callsites {
 		c := &f.Callsites[i]
 		dst = append(appendLocation(dst, depth, c.Location), "inlined callee: "...)
-		dst = append(appendName(dst, c.Callee.Name), ": "...)
+		dst = append(append(dst, c.Callee.Name.String()...), ": "...)
 		dst = appendSamples(dst, c.Callee, depth+1)
 		// This was the last callee of the location.
 		if i+1 == len(f.Callsites) || f.Callsites[i+1].Location != c.Location {
@@ -76,35 +75,27 @@ func appendSamples(dst []byte, f *sampleprof.Function, depth int) []byte {
 	return append(appendIndent(dst, depth), "}\n"...)
 }
 
-// appendVTables appends the virtual tables of a location, if it has any.
 func appendVTables(dst []byte, f *sampleprof.Function, depth int, at sampleprof.Location) []byte {
-	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.VTableUses, at sampleprof.Location) int {
+	i, ok := slices.BinarySearchFunc(f.VTables, at, func(v sampleprof.Sample, at sampleprof.Location) int {
 		return compareLocations(v.Location, at)
 	})
 	if !ok {
 		return dst
 	}
-	if len(f.VTables[i].VTables) == 0 { // as LLVM
+	if len(f.VTables[i].Targets) == 0 { // as LLVM
 		return append(appendIndent(dst, depth), "  "...)
 	}
 	dst = append(appendLocation(dst, depth, at), "vtables: "...)
-	for _, v := range f.VTables[i].VTables {
+	for _, v := range f.VTables[i].Targets {
 		dst = append(appendTarget(dst, &v), ' ')
 	}
 	return append(dst, '\n')
 }
 
-// appendTarget appends "NAME:COUNT".
 func appendTarget(dst []byte, t *sampleprof.Target) []byte {
-	return appendNumber(append(appendName(dst, t.Name), ':'), t.Count)
+	return appendNumber(append(append(dst, t.Name.String()...), ':'), t.Count)
 }
 
-// appendName appends a name, or its hash in decimal if the profile has no text for it.
-func appendName(dst []byte, n sampleprof.Name) []byte {
-	return append(dst, n.String()...)
-}
-
-// appendLocation appends the beginning of a line about a location.
 func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	dst = appendNumber(append(appendIndent(dst, depth), "  "...), uint64(at.Line))
 	if at.Discriminator != 0 {
@@ -113,7 +104,6 @@ func appendLocation(dst []byte, depth int, at sampleprof.Location) []byte {
 	return append(dst, ": "...)
 }
 
-// appendIndent appends the indentation of a line.
 func appendIndent(dst []byte, depth int) []byte {
 	for range depth {
 		dst = append(dst, "    "...)
@@ -121,7 +111,6 @@ func appendIndent(dst []byte, depth int) []byte {
 	return dst
 }
 
-// appendNumber appends a number in decimal.
 func appendNumber(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
 // dumpJSON (SampleProfileReader::dumpJson) prints functions of a profile as a JSON array.

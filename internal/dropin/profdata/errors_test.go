@@ -28,8 +28,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestTerminal: profiles that are not text are not for terminals; what LLVM
-// shows on terminals alone is shown there.
+// TestTerminal: profiles that are not text are not for terminals; what LLVM shows on terminals alone is shown there.
 func TestTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, ".", textFiles)
@@ -50,8 +49,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestSaid pins what is said where LLVM says nothing, or what depends on the
-// time.
+// TestSaid pins what is said where LLVM says nothing, or what depends on the time.
 func TestSaid(t *testing.T) {
 	files := heapFiles(t)
 	files["cut.idx"] = files["p.idx"][:len(files["p.idx"])-200]

@@ -6,37 +6,32 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/dropin/ere"
+	"github.com/profuse-pgo/profuse/internal/llvm/remapping"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// filter (filterFunctions) removes the functions that --function and --no-function exclude, and
-// prints their number.
-func (t *tool) filter(m *irpgo.Merged) error {
-	want, reject, err := t.filters()
+// filterFunctions removes the functions that --function and --no-function exclude, and prints their number. It asks for
+// the functions only with one of these options.
+func filterFunctions[F any](t *tool, functions func() *[]F, name func(F) string) error {
+	want, err := compileFilter(t.opt.function)
+	if err != nil {
+		return err
+	}
+	reject, err := compileFilter(t.opt.noFunction)
 	if err != nil || want == nil && reject == nil {
 		return err
 	}
-	p := m.Profile()
-	all := len(p.Functions)
-	p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool {
-		return reject != nil && reject(f.Name) || want != nil && !want(f.Name)
+	list := functions()
+	all := len(*list)
+	*list = slices.DeleteFunc(*list, func(f F) bool {
+		return reject != nil && reject(name(f)) || want != nil && !want(name(f))
 	})
-	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
+	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(*list), all)
 	return nil
 }
 
-// filters returns the matchers of --function and --no-function; nil without the option.
-func (t *tool) filters() (want, reject func(name string) bool, err error) {
-	if want, err = compileFilter(t.opt.function); err == nil {
-		reject, err = compileFilter(t.opt.noFunction)
-	}
-	return want, reject, err
-}
-
-// remapping (SymbolRemapper) returns the renaming of functions by --remapping-file, or nil
-// without that option.
+// remapping (SymbolRemapper) returns the renaming of functions by --remapping-file, or nil without that option.
 func (t *tool) remapping() (func(string) string, error) {
 	name := t.opt.remappingFile
 	if name == "" {
@@ -46,7 +41,7 @@ func (t *tool) remapping() (func(string) string, error) {
 	if err != nil {
 		return nil, inFile(err, name)
 	}
-	rename, err := irpgo.ParseRemapping(name, text)
+	rename, err := remapping.Parse(name, text)
 	if e := (*profile.FormatError)(nil); errors.As(err, &e) {
 		err = &failure{
 			whence: fmt.Sprintf("%s:%d", name, e.Line), message: "unexpected line in remapping file",

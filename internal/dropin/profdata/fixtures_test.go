@@ -24,9 +24,9 @@ var knownDifferences = []knownDifference{
 	{"*/memprof.profdata", "merge -o", "file", "LLVM writes an empty memprof section"},
 	{"*/memprof-[iv]*.profdata", "merge -o", "file", "LLVM writes an empty memprof section"},
 	{"text/hash-all-ones.proftext", "merge", "…", "LLVM loses the hash that its map reserves"},
-	{"text/bitmaps.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
-	{"text/mismatch*.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
-	{"text/llvm22-mcdc.proftext", "show -text", "stdout", "LLVM gives a record without bitmap that of the one before"},
+	{"text/bitmaps.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
+	{"text/mismatch*.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
+	{"text/llvm22-mcdc.proftext", "show -text", "stdout", "LLVM gives a record without bitmap the bitmap of the record before it"},
 	{"text/temporal.proftext", "order", "…", "LLVM forgets the names of functions that are in traces alone"},
 	{"text/temporal.proftext", "-temporal-profile-traces", "stdout", "LLVM forgets the names of functions that are in traces alone"},
 }
@@ -49,10 +49,9 @@ type fixtureRun struct {
 
 func (r fixtureRun) args() []string { return append(strings.Fields(r.line), r.fixture.File()) }
 
-// compareFixtures runs the command lines on every fixture that LLVM 22 reads. LLVM 22 refuses raw
-// profiles of other versions, which another release of LLVM must read, and profiles beyond its
-// limits. The first few lines always run on LLVM 22's own versions and on text, the rest with the
-// slow tests.
+// compareFixtures runs the command lines on every fixture that LLVM 22 reads. LLVM 22 refuses raw profiles of other
+// versions, which another release of LLVM must read, and profiles beyond its limits. The first few lines always run
+// on LLVM 22's own versions and on text, the rest with the slow tests.
 func compareFixtures(t *testing.T, few int, lines ...string) {
 	exe := oracle.LLVM(t, 22)
 	fixtures := oracle.Fixtures(t)
@@ -135,8 +134,7 @@ func TestOrderFixtures(t *testing.T) {
 	compareFixtures(t, 1, "order", "order -num-test-traces=1")
 }
 
-// Each fixture is compared with one that shares functions with it and with one
-// that does not.
+// Each fixture is compared with one that shares functions with it and with one that does not.
 func TestOverlapFixtures(t *testing.T) {
 	base := func(fixture string) string {
 		for _, f := range oracle.Fixtures(t) {

@@ -19,7 +19,6 @@ type flow struct {
 
 func newFlow(t *testing.T) *flow { return &flow{t, t.TempDir()} }
 
-// run runs a program, which must succeed, and returns what it printed.
 func (f *flow) run(exe string, args ...string) string {
 	f.t.Helper()
 	stdout, stderr, code := oracle.RunIn(f.t, f.dir, exe, args...)
@@ -29,9 +28,8 @@ func (f *flow) run(exe string, args ...string) string {
 	return stdout
 }
 
-// merge merges profiles twice, by LLVM into NAME.llvm and by Main into NAME, as
-// the build would call the tool. The two are the same to the byte, so what the
-// compiler makes of one it makes of the other.
+// merge merges profiles twice, by LLVM into NAME.llvm and by Main into NAME, as the build would call the tool. The
+// two are the same to the byte, so what the compiler makes of one it makes of the other.
 func (f *flow) merge(name string, inputs ...string) {
 	f.t.Helper()
 	f.run(oracle.LLVM(f.t, 22), slices.Concat([]string{"merge", "-o", name + ".llvm"}, inputs)...)
@@ -56,7 +54,6 @@ func (f *flow) read(name string) string {
 	return string(b)
 }
 
-// sources returns the files of a program for benchmarks.
 func (f *flow) sources(program, pattern string) []string {
 	f.t.Helper()
 	files, err := filepath.Glob(filepath.Join(oracle.Root(f.t), "bench", "programs", program, pattern))
@@ -66,9 +63,8 @@ func (f *flow) sources(program, pattern string) []string {
 	return files
 }
 
-// TestFlowC: profile-guided optimization of a script language in C, and then once
-// more with the counts of the optimized program (CS-IRPGO). The compiler must
-// find every function in the profiles.
+// TestFlowC: profile-guided optimization of a script language in C, and then once more with the counts of the
+// optimized program (CS-IRPGO). The compiler must find every function in the profiles.
 func TestFlowC(t *testing.T) {
 	oracle.Slow(t)
 	clang := oracle.Tool(t, "clang-22")

@@ -1,11 +1,9 @@
 package profdata
 
-// versionText names the LLVM release whose llvm-profdata this tool replaces, in
-// the form that build scripts search for.
+// versionText names the LLVM release whose llvm-profdata this tool replaces, in the form that build scripts search for.
 const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
 
-// The help texts have profuse's own wording; only names, meanings and defaults of options
-// are llvm-profdata's.
+// The help texts have profuse's own wording; only names, meanings and defaults of options are llvm-profdata's.
 const helpTop = `OVERVIEW: LLVM profile data (profuse speaking llvm-profdata 22)
 
 USAGE: PROG [subcommand] [options]

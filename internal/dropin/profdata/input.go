@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// input returns the input with that name; "-" is standard input.
 func (t *tool) input(name string) (inputs.Input, error) {
 	if name != inputs.Stdin {
 		return inputs.File(name, t.Inputs()), nil
@@ -26,7 +25,6 @@ func (t *tool) input(name string) (inputs.Input, error) {
 	return ins[0], nil
 }
 
-// readList returns the text of a file that lists inputs.
 func (t *tool) readList(name string) ([]byte, error) {
 	if name == inputs.Stdin {
 		return io.ReadAll(t.takeStdin())
@@ -34,8 +32,7 @@ func (t *tool) readList(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// takeStdin returns standard input at the first call and, as LLVM does, an empty reader at all
-// others.
+// takeStdin returns standard input at the first call and, as LLVM does, an empty reader at all others.
 func (t *tool) takeStdin() io.Reader {
 	if t.stdinTaken.Swap(true) {
 		return strings.NewReader("")
@@ -43,8 +40,7 @@ func (t *tool) takeStdin() io.Reader {
 	return t.Stdin
 }
 
-// read passes the bytes of an input to use. The bytes are valid only during the call. Errors of
-// reading have LLVM's words.
+// read passes the bytes of an input to use. The bytes are valid only during the call. Errors of reading have LLVM's words.
 func (t *tool) read(name string, use func(data []byte) error) error {
 	in, err := t.input(name)
 	opened := false
@@ -60,8 +56,7 @@ func (t *tool) read(name string, use func(data []byte) error) error {
 	return err
 }
 
-// readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning
-// about each field.
+// readProfile passes a profile to use. All errors have LLVM's words. It prints the first warning about each field.
 func (t *tool) readProfile(name string, use func(*irpgo.Reader) error) error {
 	warn := once(func(w profile.Warning) {
 		// LLVM does not warn about suspicious counters here.

@@ -47,7 +47,6 @@ func (p *pool) run(stdin string, args []string) <-chan outcome {
 	return done
 }
 
-// start begins the runs, in order.
 func (p *pool) start() {
 	next := make(chan job, len(p.jobs))
 	for _, j := range p.jobs {

@@ -25,8 +25,7 @@ type tool struct {
 	heap       heapPrograms
 }
 
-// Main runs the tool with the arguments that follow its name and returns the
-// exit code: 0, or 1 after any error.
+// Main runs the tool with the arguments that follow its name and returns the exit code: 0, or 1 after any error.
 func Main(args []string, env Env) int {
 	if len(args) == 0 {
 		fmt.Fprintf(env.Stderr, "%s: No subcommand specified! Run llvm-profdata --help for usage.\n", env.Name())
@@ -52,7 +51,6 @@ func Main(args []string, env Env) int {
 	return 0
 }
 
-// noCommand handles a command line without a subcommand.
 func (t *tool) noCommand() error {
 	t.msg.plain("%s: Unknown command. Run llvm-profdata --help for usage.", t.Name())
 	return errSilent

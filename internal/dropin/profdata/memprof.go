@@ -16,8 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// rawHeapMagic is the beginning of the files that merge reads as raw memory
-// profiles.
+// rawHeapMagic is the beginning of the files that merge reads as raw memory profiles.
 const rawHeapMagic = "\x81rforpm\xff"
 
 // A heapKind is the format of a file that holds only a memory profile, 0 for
@@ -50,8 +49,7 @@ func clash(a, b irpgo.Variant) bool {
 // errClash is worded like the Merger's error.
 var errClash = &llvmerr.Error{Code: llvmerr.MixedKinds}
 
-// A heapPrograms opens the program of --profiled-binary when it is first
-// needed.
+// A heapPrograms opens the program of --profiled-binary when it is first needed.
 type heapPrograms struct {
 	once     sync.Once
 	programs *symbolize.Programs
@@ -81,15 +79,13 @@ func (h *heapPrograms) open(path string, in inputs.Options) (*memprof.Binaries, 
 	return h.binaries, h.err
 }
 
-// close closes the program if it was opened.
 func (h *heapPrograms) close() {
 	if h.programs != nil {
 		h.programs.Close()
 	}
 }
 
-// programWords words an error about a program as LLVM does, or as nearly as
-// LLVM's messages allow.
+// programWords words an error about a program as LLVM does, or as nearly as LLVM's messages allow.
 func programWords(err error) string {
 	if errors.Is(err, profile.ErrUnrecognized) {
 		return notObject
@@ -97,7 +93,6 @@ func programWords(err error) string {
 	return readingWords(err)
 }
 
-// heapWords words an error about a memory profile or its program as LLVM does.
 func heapWords(err error) string {
 	var f *failure
 	if errors.As(err, &f) {
@@ -109,8 +104,7 @@ func heapWords(err error) string {
 	return llvmerr.HeapMessage(err)
 }
 
-// readRawHeap reads a raw profile and opens its program. Without --profiled-binary, no
-// program is known.
+// readRawHeap reads a raw profile and opens its program. Without --profiled-binary, no program is known.
 func (t *tool) readRawHeap(name string, data []byte) (*memprof.RawProfile, *memprof.Binaries, error) {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{LLVMCompat: true})
 	if err != nil {

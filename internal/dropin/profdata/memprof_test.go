@@ -224,8 +224,7 @@ func TestShowMemProf(t *testing.T) {
 	compareRows(t, files, rows)
 }
 
-// TestMemProfBeyond pins what is said that LLVM does not say, and what is
-// refused in its stead.
+// TestMemProfBeyond pins what is said that LLVM does not say, and what is refused in its stead.
 func TestMemProfBeyond(t *testing.T) {
 	files := heapFiles(t)
 	writeFiles(t, ".", files)
@@ -250,9 +249,7 @@ func TestMemProfBeyond(t *testing.T) {
 	if got := runMain(t, "", strings.Fields("merge -o out ir")); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
-	if err := os.Rename("out", "counters"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Rename("out", "counters"))
 	if got := runMain(t, "", strings.Fields("show --memory counters")); got.code != 1 || got.stderr != "error: counters: the profile has no memprof section\n" {
 		t.Errorf("a profile without section: %+v", got)
 	}

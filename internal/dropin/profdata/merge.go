@@ -15,8 +15,7 @@ const (
 	previousVersion = 11
 )
 
-// merge runs the merge command. It checks options that exclude each other in LLVM's order,
-// before it reads an input.
+// merge runs the merge command. It checks options that exclude each other in LLVM's order, before it reads an input.
 func (t *tool) merge() error {
 	list, err := t.collect()
 	if err != nil {
@@ -48,20 +47,19 @@ func (t *tool) merge() error {
 	if err != nil {
 		return err
 	}
-	if err := t.filter(m); err != nil {
+	err = filterFunctions(t, func() *[]irpgo.Function { return &m.Profile().Functions }, func(f irpgo.Function) string { return f.Name })
+	if err != nil {
 		return err
 	}
 	return t.writeMerged(m)
 }
 
-// writeMerged writes the result to the output.
 func (t *tool) writeMerged(m *irpgo.Merged) error {
 	t.randomHotness(m.Head.MemProf)
 	return t.writeOutput(func(out *output) error { return t.write(out, m) })
 }
 
-// write (writeInstrProfile) writes the result in the format that options choose. Only text may
-// go to a terminal.
+// write (writeInstrProfile) writes the result in the format that options choose. Only text may go to a terminal.
 func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	switch {
 	case t.opt.format == textFormat:
@@ -87,9 +85,8 @@ func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 	return err
 }
 
-// dropUnnamed removes the records without a name, which a damaged raw profile
-// can contain and the text format cannot hold. It prints LLVM's message for
-// them; LLVM omits all other records as well.
+// dropUnnamed removes the records without a name, which a damaged raw profile can contain and the text format
+// cannot hold. It prints LLVM's message for them; LLVM omits all other records as well.
 func (t *tool) dropUnnamed(p *irpgo.Profile) {
 	if len(p.Functions) > 0 && p.Functions[0].Name == "" { // they are sorted
 		p.Functions = p.Functions[1:]
@@ -113,8 +110,7 @@ func hasDoubleSize(p *irpgo.Profile, sparse bool) bool {
 	return false
 }
 
-// repeats reports whether a site lists a value twice. A site has at most 255
-// values.
+// repeats reports whether a site lists a value twice. A site has at most 255 values.
 func repeats(site []irpgo.ValueData) bool {
 	for i, d := range site {
 		for _, e := range site[:i] {

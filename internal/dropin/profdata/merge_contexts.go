@@ -26,8 +26,7 @@ type mergeContext struct {
 	levels levels
 }
 
-// levels are the first merged inputs of front-end and of IR instrumentation,
-// nil if there was none.
+// levels are the first merged inputs of front-end and of IR instrumentation, nil if there was none.
 type levels struct{ frontEnd, ir *weightedFile }
 
 // addInput adds an input with at least one merged record.
@@ -50,10 +49,9 @@ func (l *levels) addLevels(o levels) {
 	l.frontEnd, l.ir = first(l.frontEnd, o.frontEnd), first(l.ir, o.ir)
 }
 
-// mergeAll merges the inputs in as many contexts as llvm-profdata has threads: --num-threads, or
-// half the number of inputs, but no more than processors. With one context, problems are printed
-// as they come, otherwise in the order of the inputs. Once all inputs are read, failed ones end
-// the run according to --failure-mode.
+// mergeAll merges the inputs in as many contexts as llvm-profdata has threads: --num-threads, or half the number of
+// inputs, but no more than processors. With one context, problems are printed as they come, otherwise in the order
+// of the inputs. Once all inputs are read, failed ones end the run according to --failure-mode.
 func (t *tool) mergeAll(list worklist) (*irpgo.Merged, error) {
 	n := clampInt(uint64(t.opt.numThreads))
 	if n == 0 {
@@ -157,8 +155,7 @@ func (t *tool) loadAll(contexts []*mergeContext, list worklist) error {
 	return nil
 }
 
-// load merges one input into the context. An archive counts as one profile for
-// each member, all with the archive's name.
+// load merges one input into the context. An archive counts as one profile for each member, all with the archive's name.
 func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	source, err := c.t.input(in.name)
 	if err == nil {
@@ -172,7 +169,6 @@ func (c *mergeContext) load(memory *inputs.Reader, in weightedFile) {
 	}
 }
 
-// complain records that an input is bad.
 func (c *mergeContext) complain(file, message string) {
 	c.errors = append(c.errors, &failure{whence: file, message: message})
 }
@@ -214,8 +210,7 @@ func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	}
 	switch {
 	case code(err) == llvmerr.EmptyRawProfile:
-		// The process was killed before it wrote its profile. LLVM does not report that
-		// either.
+		// The process was killed before it wrote its profile. LLVM does not report that either.
 	case err != nil:
 		c.errors = append(c.errors, inFile(err, in.name))
 	case suspect != nil:
@@ -223,8 +218,7 @@ func (c *mergeContext) addProfile(in weightedFile, data []byte) {
 	}
 }
 
-// once passes on the first warning about each field of a file: a damaged file can cause the same
-// warning many times.
+// once passes on the first warning about each field of a file: a damaged file can cause the same warning many times.
 func once(warn func(profile.Warning)) func(profile.Warning) {
 	told := make(map[string]bool)
 	return func(w profile.Warning) {
@@ -256,7 +250,7 @@ func (t *tool) printProblem(w profile.Warning) {
 
 // warnUnusable warns about profiles that LLVM merges silently but that no compiler can use.
 func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
-	if m.Contents().Functions == 0 && m.Head.MemProf.Empty() {
+	if functions, _, _ := m.Contents(); functions == 0 && m.Head.MemProf.Empty() {
 		t.msg.warn("", "no input has any function: the profile is empty")
 	}
 	if l.frontEnd != nil && l.ir != nil {
@@ -264,9 +258,8 @@ func (t *tool) warnUnusable(m *irpgo.Merged, l levels) {
 	}
 }
 
-// join merges n contexts into the first: it merges the upper half into the lower half, and an
-// odd one into the first, until one is left. contexts may be shorter than n: the missing ones
-// had no inputs.
+// join merges n contexts into the first: it merges the upper half into the lower half, and an odd one into the
+// first, until one is left. contexts may be shorter than n: the missing ones had no inputs.
 func (t *tool) join(contexts []*mergeContext, n int) error {
 	for end := n; end > 1; end /= 2 {
 		half := end / 2
@@ -312,8 +305,7 @@ func (c *mergeContext) mergeFrom(from *mergeContext) (r joinResult) {
 		}
 	}
 	if clash(c.kind, from.kind) || c.merger.Merge(from.merger) != nil {
-		// LLVM words a conflict of two kinds of profile differently here than
-		// for a single input.
+		// LLVM words a conflict of two kinds of profile differently here than for a single input.
 		text := "unsupported instrumentation profile format version"
 		if (c.kind^from.kind)&irpgo.FrontEnd == 0 {
 			text += ": cannot merge FunctionEntryOnly profiles and BB profiles together"

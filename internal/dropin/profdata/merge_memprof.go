@@ -69,8 +69,7 @@ func (t *tool) randomHotness(p *memprof.Profile) {
 	}
 }
 
-// chooseSeed chooses the seed, by default the time in seconds, and prints it once for each of n
-// threads.
+// chooseSeed chooses the seed, by default the time in seconds, and prints it once for each of n threads.
 func (t *tool) chooseSeed(n int) {
 	if !t.opt.randomHotness {
 		return
@@ -83,7 +82,6 @@ func (t *tool) chooseSeed(n int) {
 	}
 }
 
-// heapOptions returns how to write the memprof section.
 func (o *options) heapOptions() memprof.WriteOptions {
 	w := memprof.WriteOptions{Version: o.memprofVersion, LLVMRelease: llvmRelease}
 	if o.memprofFullSchema {
@@ -92,8 +90,7 @@ func (o *options) heapOptions() memprof.WriteOptions {
 	return w
 }
 
-// textLosesHeap warns that the text profile lacks the memory profile that was
-// merged.
+// textLosesHeap warns that the text profile lacks the memory profile that was merged.
 func (t *tool) textLosesHeap(p *irpgo.Profile) {
 	if p.MemProf != nil && !p.MemProf.Empty() {
 		t.msg.warn("", "text has no place for memory profiles: it is left out")

@@ -191,9 +191,7 @@ func gzipped(t testing.TB, text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	w.Write([]byte(text))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, w.Close())
 	return b.String()
 }
 
@@ -259,8 +257,7 @@ func TestMergeUnnamed(t *testing.T) {
 	}
 }
 
-// TestWalkLinks: links back to a folder on the way are not followed, others
-// are.
+// TestWalkLinks: links back to a folder on the way are not followed, others are.
 func TestWalkLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, ".", textFiles)
@@ -294,10 +291,7 @@ func TestFailureKeepsOutput(t *testing.T) {
 	if got := runMain(t, "", strings.Fields("merge -text -o a a")); got.code != 0 {
 		t.Errorf("merge into an input: %+v", got)
 	}
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir("."))(t)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".tmp") {
 			t.Errorf("%s is left", e.Name())

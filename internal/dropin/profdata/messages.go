@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A failure is an error that ends the run. Its fields are the parts of the
-// printed message.
+// A failure is an error that ends the run. Its fields are the parts of the printed message.
 type failure struct {
 	whence  string // file, or file and line; may be empty
 	message string
@@ -27,8 +26,7 @@ func (f *failure) Error() string {
 // errSilent ends the run when the reason was already printed.
 var errSilent = errors.New("already told")
 
-// errNoCutoff is the error about a summary without the cutoffs for hot or cold. LLVM 22 crashes
-// with this message.
+// errNoCutoff is the error about a summary without the cutoffs for hot or cold. LLVM 22 crashes with this message.
 var errNoCutoff = &failure{message: "Desired percentile exceeds the maximum cutoff"}
 
 // inFile words err as LLVM does and adds the name of the file.
@@ -40,7 +38,6 @@ func inFile(err error, file string) *failure {
 	return f
 }
 
-// code returns LLVM's code for err, or 0 if there is none.
 func code(err error) llvmerr.Code {
 	var e *llvmerr.Error
 	if errors.As(err, &e) {
@@ -49,8 +46,7 @@ func code(err error) llvmerr.Code {
 	return 0
 }
 
-// words words err as LLVM does: a system error as strerror does, an error about
-// a profile by its code.
+// words words err as LLVM does: a system error as strerror does, an error about a profile by its code.
 func words(err error) string {
 	if s, ok := withcolor.Strerror(err); ok {
 		return s
@@ -58,8 +54,7 @@ func words(err error) string {
 	return llvmerr.Message(err)
 }
 
-// readingWords words an error of package inputs. Errors about compressed files, which LLVM does
-// not read, keep profuse's words.
+// readingWords words an error of package inputs. Errors about compressed files, which LLVM does not read, keep profuse's words.
 func readingWords(err error) string {
 	var e *profile.FormatError
 	if s, ok := withcolor.Strerror(err); ok {

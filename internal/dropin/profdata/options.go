@@ -45,8 +45,7 @@ const (
 	showYAML
 )
 
-// options holds the command line. Fields named after their option have no
-// comment.
+// options holds the command line. Fields named after their option have no comment.
 type options struct {
 	// Of all commands.
 	color            withcolor.Mode
@@ -106,8 +105,7 @@ type options struct {
 	supplement supplementOptions // of merge
 }
 
-// defaults returns the options of an empty command line.
-// The numbers are the cl::init of llvm-profdata 22.
+// defaults returns the options of an empty command line. The numbers are the cl::init of llvm-profdata 22.
 func defaults() options {
 	return options{
 		output:         "-",
@@ -179,14 +177,12 @@ func (o *options) global(top clopt.Commands) {
 	top.Version(versionText)
 }
 
-// addKind declares the switches that choose the kind, under a heading of the help text.
 func addKind(cs clopt.Commands, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {
 	clopt.AddSwitches(cs, p, heading, append([]clopt.Choice[profileKind]{
 		{Name: "instr", Value: instrKind}, {Name: "sample", Value: sampleKind},
 	}, more...)...)
 }
 
-// ofMerge declares the options of merge for all kinds of profiles.
 func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Strings(&o.weightedInputs, "weighted-input")
 	merge.String(&o.inputFiles, "input-files").Alias("f")
@@ -216,8 +212,7 @@ func (o *options) ofMerge(merge clopt.Commands) {
 	merge.Uint32(&o.randomHotnessSeed, "memprof-random-hotness-seed")
 }
 
-// ofShow declares the options of show.
-// Some have no effect on some kinds of profiles; LLVM accepts them all the same.
+// ofShow declares the options of show. Some have no effect on some kinds of profiles; LLVM accepts them all the same.
 func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.allFunctions, "all-functions")
 	show.Bool(&o.counts, "counts")
@@ -244,7 +239,6 @@ func (o *options) ofShow(show clopt.Commands) {
 	show.Bool(&o.symbolList, "show-prof-sym-list")
 }
 
-// ofMerge declares the options of merge for sample profiles.
 func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 	merge.Bool(&o.useMD5, "use-md5")
 	merge.Bool(&o.compress, "compress-all-sections")
@@ -260,8 +254,7 @@ func (o *sampleOptions) ofMerge(merge clopt.Commands) {
 		clopt.Choice[sampleLayout]{Name: "nest", Value: nestLayout}, clopt.Choice[sampleLayout]{Name: "flat", Value: flatLayout})
 }
 
-// ofMerge declares the options of --supplement-instr-with-sample.
-// They apply to its adjustInstrProfile.
+// ofMerge declares the options of --supplement-instr-with-sample. They apply to its adjustInstrProfile.
 func (o *supplementOptions) ofMerge(merge clopt.Commands) {
 	merge.String(&o.file, "supplement-instr-with-sample")
 	merge.Float(&o.zeroShare, "zero-counter-threshold")

@@ -25,11 +25,9 @@ type outcome struct {
 // outFile is what the command lines of the tests write to.
 const outFile = "out"
 
-// ownWarnings are about what LLVM does without a word. They are no difference
-// in a comparison; TestOwnWarnings is about them.
+// ownWarnings are about what LLVM does without a word. They are no difference in a comparison; TestOwnWarnings is about them.
 var ownWarnings = regexp.MustCompile(`warning: (Sum of edge counts for profile .* is 0\.|no input has any function: .*|counts of different instrumentation are mixed: .*|text has no place for memory profiles: .*|version . of the memprof section cannot hold .*)\n`)
 
-// runMain runs Main in the working folder.
 func runMain(t testing.TB, stdin string, args []string) outcome {
 	t.Helper()
 	os.Remove(outFile)
@@ -37,10 +35,7 @@ func runMain(t testing.TB, stdin string, args []string) outcome {
 	code := Main(args, Env{
 		Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Prog: "llvm-profdata",
 	})
-	file, err := takeFile(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := oracle.Must(takeFile("."))(t)
 	return outcome{code, stdout.String(), stderr.String(), file}
 }
 
@@ -59,7 +54,6 @@ func compared(o outcome) outcome {
 	return o
 }
 
-// differ lists the parts in which two outcomes differ.
 func (o outcome) differ(p outcome) (parts []string) {
 	if o.code != p.code {
 		parts = append(parts, "exit code")
@@ -75,7 +69,6 @@ func (o outcome) differ(p outcome) (parts []string) {
 	return parts
 }
 
-// report shows where two outcomes part.
 func report(t *testing.T, ours, llvm outcome) {
 	t.Helper()
 	for _, part := range ours.differ(llvm) {
@@ -92,7 +85,6 @@ func report(t *testing.T, ours, llvm outcome) {
 	}
 }
 
-// parting shows the first lines that differ.
 func parting(ours, llvm string) string {
 	a, b := strings.SplitAfter(ours, "\n"), strings.SplitAfter(llvm, "\n")
 	i := 0
@@ -110,12 +102,10 @@ func parting(ours, llvm string) string {
 type row struct {
 	args  string // separated by blanks, '…' keeps blanks together
 	stdin string
-	// differs says why the two are to differ, and in what: "stderr: we warn".
-	// Such a row fails when they do not.
+	// differs says why the two are to differ, and in what: "stderr: we warn". Such a row fails when they do not.
 	differs string
 }
 
-// split separates the arguments.
 func (r row) split() []string {
 	var args []string
 	for i, part := range strings.Split(r.args, "'") {
@@ -159,9 +149,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		oracle.WriteFile(t, path, []byte(files[name]))
 	}
 }

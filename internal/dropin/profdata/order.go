@@ -24,8 +24,7 @@ func (t *tool) order() error {
 // last --num-test-traces traces are not used to make the order but to measure it. Package partition
 // implements LLVM's BalancedPartitioning.
 func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
-	// Traces and names are known after all records have been read. LLVM ignores errors of the
-	// records.
+	// Traces and names are known after all records have been read. LLVM ignores errors of the records.
 	for range r.ReusedRecords() {
 	}
 	traces, _ := r.Traces()
@@ -47,8 +46,7 @@ func (t *tool) orderTo(w io.Writer, r *irpgo.Reader) error {
 	fmt.Fprintf(w, "# Warning: Mach-O may prefix symbols with \"_\" depending on the linkage and this output does not take that into account."+
 		" Some post-processing may be required before passing to the linker via -order_file.\n")
 	for _, ref := range order {
-		// irpgo.SplitName would not do: this command keeps the colon of older
-		// names.
+		// irpgo.SplitName would not do: this command keeps the colon of older names.
 		name := r.Symbols().Name(ref)
 		if file, symbol, ok := strings.Cut(name, ";"); ok && symbol != "" {
 			name = symbol

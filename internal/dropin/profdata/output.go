@@ -12,9 +12,8 @@ import (
 // blockSize is the size of the buffer of LLVM's output streams.
 const blockSize = 4096
 
-// An output receives the result of a command. A file becomes visible only at
-// commit. Standard output, which cannot be undone, receives whole blocks as
-// they fill, so that a run that fails has written the same blocks as
+// An output receives the result of a command. A file becomes visible only at commit. Standard output, which cannot
+// be undone, receives whole blocks as they fill, so that a run that fails has written the same blocks as
 // llvm-profdata.
 type output struct {
 	w       io.Writer
@@ -56,7 +55,7 @@ func (t *tool) openOutput(path string, not ...string) (*output, error) {
 	if err != nil {
 		return nil, inFile(err, path)
 	}
-	o.w, o.done, o.abandon = f, f.Commit, func() { f.Abort() }
+	o.w, o.done, o.abandon = f, f.Commit, func() { f.Close() }
 	return o, nil
 }
 
@@ -84,27 +83,21 @@ func (o *output) write(p []byte) {
 	}
 }
 
-// flush writes what is pending.
 func (o *output) flush() {
 	o.write(o.pending)
 	o.pending = o.pending[:0]
 }
 
-// commit writes the rest and makes the file visible. After an error the file stays as it
-// was.
+// commit writes the rest and makes the file visible. After an error the file stays as it was.
 func (o *output) commit() error {
 	o.flush()
 	if o.err != nil {
 		o.abandon()
-		return writeError(o.err)
+	} else {
+		o.err = o.done()
 	}
-	if err := o.done(); err != nil {
-		return writeError(err)
+	if o.err != nil {
+		return errors.New("IO failure on output stream: " + words(o.err))
 	}
 	return nil
-}
-
-// writeError words an error of the output as LLVM's streams do.
-func writeError(err error) error {
-	return errors.New("IO failure on output stream: " + words(err))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-// overlap runs the overlap command.
 func (t *tool) overlap() error {
 	return t.writeOutput(t.overlapTo, t.opt.overlapBase, t.opt.overlapTest)
 }
@@ -34,8 +33,7 @@ func (t *tool) overlapTo(out *output) error {
 	}
 	for i, file := range files {
 		if sums[i].Counts < 1 {
-			// LLVM exits before it flushes this line, unless the output is a
-			// terminal.
+			// LLVM exits before it flushes this line, unless the output is a terminal.
 			text := fmt.Sprintf("Sum of edge counts for profile %s is 0.", file)
 			if out.tty {
 				fmt.Fprintln(out, text)
@@ -75,13 +73,11 @@ func (t *tool) overlapTo(out *output) error {
 	return nil
 }
 
-// printOverlapHead prints the line before the results for the whole program.
 func printOverlapHead(w io.Writer, base, test string) {
 	fmt.Fprintf(w, "Profile overlap information for base_profile: %s and test_profile: %s\nProgram level:\n", base, test)
 }
 
-// sumCounts reads a profile and returns its sums. Errors of the contents have LLVM's words for
-// this step.
+// sumCounts reads a profile and returns its sums. Errors of the contents have LLVM's words for this step.
 func (t *tool) sumCounts(file string) (sums countSums, err error) {
 	err = t.readProfile(file, func(r *irpgo.Reader) error {
 		sums = sumCounts(r, t.opt.overlapCS)

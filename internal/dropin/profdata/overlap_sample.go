@@ -17,8 +17,7 @@ import (
 // roundedShare is the largest difference that counts as a rounding error of a sum of shares.
 const roundedShare = 0.000005
 
-// A sampleSide is one of two sample profiles that are compared. LLVM keeps the numbers of both
-// in a SampleOverlapAggregator.
+// A sampleSide is one of two sample profiles that are compared. LLVM keeps the numbers of both in a SampleOverlapAggregator.
 type sampleSide struct {
 	file      string
 	functions []*sampleprof.Function // in the order in which LLVM sums up
@@ -65,7 +64,6 @@ func (s *sampleSide) addCounts(to *sampleCounts, f *sampleprof.Function) {
 	}
 }
 
-// isHot returns 1 for a hot count, else 0.
 func (s *sampleSide) isHot(n uint64) uint64 { return uint64(bit(n >= s.threshold)) }
 
 // share returns n as a share of the profile's samples.
@@ -96,7 +94,6 @@ type functionOverlap struct {
 	baseShare, testShare float64 // of the samples of the profile
 }
 
-// overlapSamples runs the overlap command for sample profiles.
 func (t *tool) overlapSamples(out io.Writer) error {
 	files := [2]string{t.opt.overlapBase, t.opt.overlapTest}
 	var sides [2]*sampleSide
@@ -150,7 +147,6 @@ type sampleKey struct {
 	context string // the bytes of the frames; "" without a context
 }
 
-// keyOf returns the key of a function of either profile.
 func keyOf(f *sampleprof.Function) sampleKey {
 	key := sampleKey{id: f.Name.ID, named: f.Name.Text != ""}
 	if f.Context == nil {
@@ -187,8 +183,7 @@ func (o *sampleOverlap) compare(lists func(f *functionOverlap, most uint64, both
 			o.functions++
 			o.hotFunctions += base.isHot(own.most) * test.isHot(counts.most)
 			one.similarity = o.weigh(o.compareFunctions(base.functions[index], f, &one), one.baseSum, one.testSum)
-			// The conversion rounds the product as LLVM does: it keeps Go from fusing the
-			// multiplication and the addition.
+			// The conversion rounds the product as LLVM does: it keeps Go from fusing the multiplication and the addition.
 			o.similarity += float64(one.similarity * (base.share(one.baseSum)/2 + test.share(one.testSum)/2))
 			o.overlap += one.overlap
 			o.union += one.union
@@ -228,9 +223,8 @@ func (o *sampleOverlap) weigh(inside float64, baseSum, testSum uint64) float64 {
 	return inside * (1 - math.Abs(o.base.share(baseSum)-o.test.share(testSum)))
 }
 
-// compareFunctions (computeSampleFunctionInternalOverlap) returns the similarity of the bodies
-// of two functions, and adds their samples to to, the overlap of the function itself or of the
-// function into which both are inlined.
+// compareFunctions (computeSampleFunctionInternalOverlap) returns the similarity of the bodies of two functions,
+// and adds their samples to to, the overlap of the function itself or of the function into which both are inlined.
 func (o *sampleOverlap) compareFunctions(base, test *sampleprof.Function, to *functionOverlap) float64 {
 	difference := 0.0
 	// differ adds the difference between the counts of a location; nil if a side has none.
@@ -299,8 +293,7 @@ func (h *hotLocations) addLocations(o *sampleOverlap, base, test, locations uint
 	h.any += (inBase | inTest) * locations
 }
 
-// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together,
-// others with nil.
+// joinSorted (MatchStep) passes the elements of two sorted lists to use: equal elements together, others with nil.
 func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -323,8 +316,7 @@ func joinSorted[T any](a, b []T, compare func(a, b *T) int, use func(a, b *T)) {
 	}
 }
 
-// print (dumpProgramSummary) prints the numbers of the whole profiles. LLVM calls locations
-// blocks.
+// print (dumpProgramSummary) prints the numbers of the whole profiles. LLVM calls locations blocks.
 func (o *sampleOverlap) print(w io.Writer) {
 	base, test := o.base, o.test
 	fmt.Fprintf(w, "  Whole program profile similarity: %s\n", percentText(o.similarity, 3))

@@ -14,7 +14,6 @@ type countSums struct {
 	Values  [irpgo.NumValueKinds]float64 // of the counts of profiled values
 }
 
-// addRecord adds the counts of a record.
 func (s *countSums) addRecord(rec *irpgo.Record) {
 	var sum uint64
 	for _, c := range rec.Counts {

@@ -6,8 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/memprof"
 )
 
-// Bits of the fields that decide about the hotness of a context, by LLVM's numbers of the
-// fields.
+// Bits of the fields that decide about the hotness of a context, by LLVM's numbers of the fields.
 const hotnessFields memprof.Schema = 1<<10 | 1<<23 // TotalLifetime, TotalLifetimeAccessDensity
 
 // randomizeHotness makes the context of every site cold or warm at random
@@ -35,8 +34,7 @@ func randomizeHotness(p *memprof.Profile, seed uint32) {
 	p.MIBs = mibs
 }
 
-// libcRand is rand(3) of the GNU C library: an additive feedback generator over 31
-// words.
+// libcRand is rand(3) of the GNU C library: an additive feedback generator over 31 words.
 type libcRand struct {
 	words [31]uint32
 	at    int // of the word to be replaced

@@ -36,8 +36,7 @@ const (
 	flatLayout
 )
 
-// readSample reads a sample profile. It fails for the refused formats. All errors have LLVM's
-// words.
+// readSample reads a sample profile. It fails for the refused formats. All errors have LLVM's words.
 func (t *tool) readSample(name string, refused ...sampleprof.Format) (p *sampleprof.Profile, err error) {
 	memlimit.CollectLate(256 << 20) // most of what is read is kept
 	err = t.useSample(name, refused, func(data []byte, opt sampleprof.ReaderOptions) (err error) {
@@ -165,12 +164,10 @@ func (t *tool) mergeSamples(list worklist) error {
 	})
 }
 
-// kindFailure returns the failure to merge or compare profiles of different kinds.
 func kindFailure(verb string, kinds *llvmerr.SampleError) error {
 	return &failure{message: "cannot " + verb + " " + kinds.Text + " profile"}
 }
 
-// reshapes reports whether reshape has anything to do.
 func (t *tool) reshapes() bool {
 	o := &t.opt.sample
 	return o.mergeCold || o.trimCold || o.layout != asIsLayout || t.opt.function != "" || t.opt.noFunction != ""
@@ -184,22 +181,11 @@ func (t *tool) reshape(p *sampleprof.Profile) error {
 		MergeCold: o.mergeCold, ColdFrames: int(o.coldFrames), TrimCold: o.trimCold,
 		Flatten: o.layout == flatLayout, Nest: o.layout == nestLayout,
 	})
-	want, reject, err := t.filters()
-	if err != nil || want == nil && reject == nil {
-		return err
-	}
-	all := len(p.Functions)
-	p.Functions = slices.DeleteFunc(p.Functions, func(f *sampleprof.Function) bool {
-		name := f.Label()
-		return reject != nil && reject(name) || want != nil && !want(name)
-	})
-	t.msg.plain("%d of %d functions in the original profile are filtered.", all-len(p.Functions), all)
-	return nil
+	return filterFunctions(t, func() *[]*sampleprof.Function { return &p.Functions }, (*sampleprof.Function).Label)
 }
 
-// sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the
-// profile. It warns about options that the format does not support; only the extensible binary
-// format supports all options.
+// sampleOutput (handleExtBinaryWriter) adds the listed symbols and returns how to write the profile. It warns about
+// options that the format does not support; only the extensible binary format supports all options.
 func (t *tool) sampleOutput(p *sampleprof.Profile) (opt sampleprof.WriteOptions, err error) {
 	o := &t.opt.sample
 	opt = sampleprof.WriteOptions{Format: sampleprof.FormatExtended, SizeLimit: o.sizeLimit, VTables: o.vtables}

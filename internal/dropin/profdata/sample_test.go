@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// sampleFiles are the profiles of testdata/sampleprof, by their names without extension, and
-// some that are not right.
+// sampleFiles are the profiles of testdata/sampleprof, by their names without extension, and some that are not right.
 func sampleFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{
@@ -39,7 +38,6 @@ func sampleFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// uleb appends numbers as ULEB128.
 func uleb(dst []byte, numbers ...uint64) []byte {
 	for _, n := range numbers {
 		dst = binary.AppendUvarint(dst, n)
@@ -306,8 +304,7 @@ func TestSupplement(t *testing.T) {
 	compareRows(t, files, rows)
 }
 
-// TestDamagedSamples: whatever a sample profile has become, a run ends with a result or an error, and an
-// error leaves no file.
+// TestDamagedSamples: whatever a sample profile has become, a run ends with a result or an error, and an error leaves no file.
 func TestDamagedSamples(t *testing.T) {
 	files := sampleFiles(t)
 	t.Chdir(t.TempDir())

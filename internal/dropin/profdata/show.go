@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 )
 
 // show runs the show command. The output is opened before the profile is read.
@@ -60,7 +61,7 @@ type shower struct {
 
 	shown   uint64 // functions
 	below   uint64 // functions under --value-cutoff
-	summary irpgo.SummaryBuilder
+	summary summary.Builder
 	sites   [irpgo.NumValueKinds]siteStats
 	ranked  []rankedFunction // for --topn and --hot-func-list
 	buf     []byte
@@ -98,7 +99,6 @@ func (s *shower) run() error {
 	return nil
 }
 
-// record shows the parts of a record that the options ask for.
 func (s *shower) record(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	if s.variant().Has(irpgo.IRLevel) && rec.IsCS() != o.cs {
@@ -170,9 +170,8 @@ func (s *shower) head(rec *irpgo.Record) {
 	s.printf("  %s:\n    Hash: 0x%016x\n    Counters: %d", rec.Name, rec.Hash, len(rec.Counts))
 }
 
-// body prints the numbers of a function below its head. Front-end instrumentation counts the
-// calls in the first counter, which is printed separately. In IR profiles any counter may count
-// the calls, so all are block counts.
+// body prints the numbers of a function below its head. Front-end instrumentation counts the calls in the first
+// counter, which is printed separately. In IR profiles any counter may count the calls, so all are block counts.
 func (s *shower) body(rec *irpgo.Record, ir bool) {
 	o := s.opt
 	blocks := rec.Counts

@@ -56,7 +56,6 @@ func (t *tool) showHeap(out io.Writer) error {
 	})
 }
 
-// heapSummary returns the text of a profile's summary.
 func heapSummary(p *memprof.Profile) string {
 	s := p.Summary()
 	text := fmt.Sprintf(`---
@@ -77,9 +76,8 @@ func heapSummary(p *memprof.Profile) string {
 	return text
 }
 
-// showRawHeap writes a raw profile: a summary, the segments, and every record with the
-// measurements of its contexts. p and about are the results of symbolizing raw with
-// LLVMCompat and KeepNames.
+// showRawHeap writes a raw profile: a summary, the segments, and every record with the measurements of its
+// contexts. p and about are the results of symbolizing raw with LLVMCompat and KeepNames.
 func showRawHeap(w io.Writer, raw *memprof.RawProfile, p *memprof.Profile, about *memprof.Coverage) error {
 	s := rawHeapPrinter{p: p, w: bufio.NewWriterSize(w, 1<<16)}
 	s.w.WriteString(heapSummary(p))
@@ -157,11 +155,7 @@ func (s *rawHeapPrinter) frame(f memprof.Frame) {
 	s.w.WriteByte('\n')
 	s.number("LineOffset", uint64(f.LineOffset))
 	s.number("Column", uint64(f.Column))
-	inline := uint64(0)
-	if f.Inline {
-		inline = 1
-	}
-	s.number("Inline", inline)
+	s.number("Inline", uint64(bit(f.Inline)))
 }
 
 // mibFields are LLVM's names of the fields of a MIB, in the order of mibValues.

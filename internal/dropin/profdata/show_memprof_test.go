@@ -18,14 +18,8 @@ import (
 func readHeap(t *testing.T, file, program string) (*memprof.RawProfile, *memprof.Profile, *memprof.Coverage) {
 	t.Helper()
 	data := oracle.ReadFile(t, file)
-	raw, err := memprof.ReadRaw(file, data, memprof.RawOptions{LLVMCompat: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, err := symbolize.OpenPrograms([]string{program}, symbolize.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := oracle.Must(memprof.ReadRaw(file, data, memprof.RawOptions{LLVMCompat: true}))(t)
+	programs := oracle.Must(symbolize.OpenPrograms([]string{program}, symbolize.Options{}))(t)
 	t.Cleanup(func() { programs.Close() })
 	p, about, err := raw.Symbolize(memprof.NewBinaries(programs), memprof.SymbolizeOptions{LLVMCompat: true, KeepNames: true})
 	if err != nil {
@@ -52,10 +46,7 @@ func heapTools(name string) []int {
 // TestShowRawHeap compares records, frames, names and all fields of every context with the
 // output of llvm-profdata for the same file and program.
 func TestShowRawHeap(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw", "*.memprofraw"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := oracle.Must(filepath.Glob(filepath.Join(oracle.Root(t), "testdata", "memprof", "raw", "*.memprofraw")))(t)
 	compared := 0
 	for _, file := range files {
 		base := strings.TrimSuffix(file, ".memprofraw")
@@ -69,9 +60,7 @@ func TestShowRawHeap(t *testing.T) {
 				}
 				raw, p, about := readHeap(t, file, base+".debug")
 				var b strings.Builder
-				if err := showRawHeap(&b, raw, p, about); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, showRawHeap(&b, raw, p, about))
 				got, want := comparableShow(b.String(), llvm), comparableShow(want, llvm)
 				if got != want {
 					t.Errorf("differs from line %s", firstLineThatDiffers(got, want))
@@ -114,8 +103,7 @@ func firstLineThatDiffers(got, want string) string {
 	return fmt.Sprintf("%d: %d lines, want %d", min(len(g), len(w)), len(g), len(w))
 }
 
-// TestRandomizeHotness checks the first numbers of the C library's generator, and that both
-// temperatures occur.
+// TestRandomizeHotness checks the first numbers of the C library's generator, and that both temperatures occur.
 func TestRandomizeHotness(t *testing.T) {
 	for seed, want := range map[uint32][]uint32{
 		1: {1804289383, 846930886, 1681692777}, 0: {1804289383}, 42: {71876166, 708592740, 1483128881},

@@ -14,9 +14,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 )
 
-// showSample (showSampleProfile) runs the show command for a sample profile. --function shows
-// one function, without samples if the profile lacks it. The whole profile is in memory only if
-// options need it.
+// showSample (showSampleProfile) runs the show command for a sample profile. --function shows one function, without
+// samples if the profile lacks it. The whole profile is in memory only if options need it.
 func (t *tool) showSample(out io.Writer) error {
 	o := &t.opt
 	if o.showFormat == showYAML {
@@ -175,8 +174,7 @@ func (t *tool) showHotSamples(w *bufio.Writer, p *sampleprof.Profile, summary *s
 	}
 }
 
-// mostSamples returns the greatest count of a function and its inlined callees; any is false if
-// there is none.
+// mostSamples returns the greatest count of a function and its inlined callees; any is false if there is none.
 func mostSamples(f *sampleprof.Function) (most uint64, any bool) {
 	for i := range f.Body {
 		most, any = max(most, f.Body[i].Count), true

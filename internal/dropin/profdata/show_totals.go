@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// totals prints the text that follows the functions, in LLVM's order, whatever the order of the
-// options.
+// totals prints the text that follows the functions, in LLVM's order, whatever the order of the options.
 func (s *shower) totals() error {
 	o := s.opt
 	sum := s.summary.Summary(s.cutoffs())
@@ -37,7 +36,7 @@ func (s *shower) totals() error {
 		}
 	}
 	if o.hotFuncList {
-		if err := s.printHot(&sum); err != nil {
+		if err := s.printHot(sum.Cutoffs); err != nil {
 			return err
 		}
 	}
@@ -61,7 +60,6 @@ func (s *shower) totals() error {
 	return nil
 }
 
-// printLevel prints the kind of instrumentation.
 func (s *shower) printLevel() {
 	v := s.variant()
 	if !v.Has(irpgo.IRLevel) {
@@ -72,7 +70,6 @@ func (s *shower) printLevel() {
 		bit(v.Has(irpgo.EntryFirst)), bit(v.Has(irpgo.LoopEntries)))
 }
 
-// bit returns 1 for true and 0 for false.
 func bit(b bool) int {
 	if b {
 		return 1
@@ -80,8 +77,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// cutoffs returns the cutoffs of the summary in millionths of the total, nil if no option needs
-// any.
+// cutoffs returns the cutoffs of the summary in millionths of the total, nil if no option needs any.
 func (s *shower) cutoffs() []uint64 {
 	if len(s.opt.cutoffs) == 0 {
 		if s.opt.detailedSummary || s.opt.hotFuncList {
@@ -97,8 +93,8 @@ func (s *shower) cutoffs() []uint64 {
 }
 
 // printHot lists the functions that reach the hot threshold, hottest first. s.ranked is sorted.
-func (s *shower) printHot(sum *irpgo.Summary) error {
-	threshold, ok := sum.Cutoffs.Hot()
+func (s *shower) printHot(cutoffs profile.Cutoffs) error {
+	threshold, ok := cutoffs.Hot()
 	if !ok {
 		return errNoCutoff
 	}
@@ -112,8 +108,7 @@ func (s *shower) printHot(sum *irpgo.Summary) error {
 	return nil
 }
 
-// printDetailed prints for each cutoff how many blocks make up that share of the total, and the
-// least count of these blocks.
+// printDetailed prints for each cutoff how many blocks make up that share of the total, and the least count of these blocks.
 func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	fmt.Fprintln(w, "Detailed summary:")
 	for _, e := range cutoffs {
@@ -128,8 +123,7 @@ func printDetailed(w io.Writer, cutoffs []profile.Cutoff, counts uint64) {
 	}
 }
 
-// printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed
-// profiles.
+// printBinaryIDs prints the binary ids. Without ids it prints the title only for indexed profiles.
 func (s *shower) printBinaryIDs() {
 	info := s.r.Info
 	if len(info.BinaryIDs) == 0 && info.Format != irpgo.FormatIndexed {
@@ -151,8 +145,7 @@ func (s *shower) version() uint64 {
 	return uint64(info.Version)
 }
 
-// printTraces prints the temporal traces with the names of functions, in the order of their
-// first calls.
+// printTraces prints the temporal traces with the names of functions, in the order of their first calls.
 func (s *shower) printTraces() {
 	traces, stream := s.r.Traces()
 	s.printf("Temporal Profile Traces (samples=%d seen=%d):\n", len(traces), stream)

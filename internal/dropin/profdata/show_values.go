@@ -4,7 +4,7 @@ import "github.com/profuse-pgo/profuse/formats/irpgo"
 
 // A valueKind is a kind of values with LLVM's words for it.
 type valueKind struct {
-	kind                     irpgo.ValueKind
+	kind                     int
 	number, results, profile string
 }
 
@@ -32,7 +32,7 @@ type siteStats struct {
 
 // values (traverseAllValueSites) prints the values of every site of one kind, each with its share
 // of the site's total, and counts them.
-func (s *shower) values(v *[irpgo.NumValueKinds][][]irpgo.ValueData, kind irpgo.ValueKind) {
+func (s *shower) values(v *[irpgo.NumValueKinds][][]irpgo.ValueData, kind int) {
 	stats := &s.sites[kind]
 	stats.sites += uint64(len(v[kind]))
 	for i, site := range v[kind] {
@@ -65,7 +65,7 @@ func (s *shower) values(v *[irpgo.NumValueKinds][][]irpgo.ValueData, kind irpgo.
 }
 
 // siteTotals (showValueSitesStats) prints the sums over all sites of one kind.
-func (s *shower) siteTotals(title string, kind irpgo.ValueKind) {
+func (s *shower) siteTotals(title string, kind int) {
 	stats := &s.sites[kind]
 	s.printf("Statistics for %s profile:\n", title)
 	s.printf("  Total number of sites: %d\n", stats.sites)

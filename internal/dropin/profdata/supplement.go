@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -79,8 +80,7 @@ func (t *tool) loadOne(in weightedFile, note func(string) string) (*irpgo.Merged
 	return m, nil
 }
 
-// A suppleFunction (InstrProfileEntry) is a function of an instrumentation profile that may be
-// adjusted.
+// A suppleFunction (InstrProfileEntry) is a function of an instrumentation profile that may be adjusted.
 type suppleFunction struct {
 	record *irpgo.Record
 	most   uint64 // greatest counter
@@ -100,9 +100,8 @@ type supplementer struct {
 	noted   []string
 }
 
-// newSupplementer returns a supplementer for the samples. If they have unique names, two functions
-// can get the same name; then LLVM's order of functions decides, which depends on the order of the
-// records.
+// newSupplementer returns a supplementer for the samples. If they have unique names, two functions can get the same
+// name; then LLVM's order of functions decides, which depends on the order of the records.
 func newSupplementer(samples *sampleprof.Profile) *supplementer {
 	s := &supplementer{
 		functions: make(map[string]*suppleFunction), statics: make(map[string]string),
@@ -122,8 +121,7 @@ func newSupplementer(samples *sampleprof.Profile) *supplementer {
 	return s
 }
 
-// A sampledFunction holds the samples of a function of the instrumentation profile, including
-// samples of its inlined copies.
+// A sampledFunction holds the samples of a function of the instrumentation profile, including samples of its inlined copies.
 type sampledFunction struct{ entries, most uint64 }
 
 // A heat holds the least count of hot functions and the greatest count of cold functions.
@@ -144,7 +142,7 @@ func heatOf(cutoffs profile.Cutoffs) (h heat, err error) {
 // counters and no counter above the cold threshold. It visits functions and samples in the order
 // of LLVM's hash tables, which decides between two static functions of the same name.
 func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
-	var counts irpgo.SummaryBuilder
+	var counts summary.Builder
 	single := make(map[string]*irpgo.Record)
 	// The order of the records in the input if it matters, see newSupplementer.
 	order := s.noted
@@ -198,9 +196,8 @@ func (t *tool) adjust(p *irpgo.Profile, s *supplementer) error {
 	return nil
 }
 
-// addFunction adds a function of the instrumentation profile. It also records the bare or unique
-// name that a static function may have in the sample profile; a bare name of several functions
-// stands for none.
+// addFunction adds a function of the instrumentation profile. It also records the bare or unique name that a static
+// function may have in the sample profile; a bare name of several functions stands for none.
 func (s *supplementer) addFunction(name string, r *irpgo.Record) {
 	f := &suppleFunction{record: r}
 	for _, c := range r.Counts {
@@ -240,9 +237,8 @@ func splitStatic(name string) (file, symbol string, ok bool) {
 	return "", "", false
 }
 
-// addSamples adds the samples of root, or of a function that is inlined into root. They count for
-// the inlined function if the instrumentation profile has it, else for root. Entries of unknown
-// functions do not count.
+// addSamples adds the samples of root, or of a function that is inlined into root. They count for the inlined
+// function if the instrumentation profile has it, else for root. Entries of unknown functions do not count.
 func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	name, entries := f.Name.String(), f.EntryCount()
 	static, isStatic := s.statics[name]
@@ -269,9 +265,8 @@ func (s *supplementer) addSamples(f *sampleprof.Function, root string) {
 	}
 }
 
-// warm (updateInstrProfileEntry) makes a function warm or hot: it marks the function if most of
-// its counts are zero, else it scales the counts up so that the greatest is three times the
-// threshold.
+// warm (updateInstrProfileEntry) makes a function warm or hot: it marks the function if most of its counts are
+// zero, else it scales the counts up so that the greatest is three times the threshold.
 func (t *tool) warm(f *suppleFunction, hot bool, instr heat) {
 	r := f.record
 	threshold, mark := instr.cold, irpgo.PseudoWarm

@@ -25,8 +25,7 @@ type weightedFile struct {
 // A worklist collects the inputs of merge. A file that is named twice counts twice.
 type worklist []weightedFile
 
-// collect gathers the inputs in LLVM's order: positional, weighted, listed. A list of inputs
-// may be standard input.
+// collect gathers the inputs in LLVM's order: positional, weighted, listed. A list of inputs may be standard input.
 func (t *tool) collect() (worklist, error) {
 	var list worklist
 	for _, name := range t.opt.inputs {

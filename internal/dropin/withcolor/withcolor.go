@@ -1,5 +1,4 @@
-// Package withcolor prints diagnostics in the form and the colours of LLVM's WithColor
-// class.
+// Package withcolor prints diagnostics in the form and the colours of LLVM's WithColor class.
 package withcolor
 
 import (
@@ -97,8 +96,7 @@ func (m *Messages) print(c Color, kind, message string) {
 	fmt.Fprintf(m.W, "%s%s\n", kind, message)
 }
 
-// Strerror returns the text of a system error as C's strerror does. Go's texts begin with a
-// small letter; strerror's do not.
+// Strerror returns the text of a system error as C's strerror does. Go's texts begin with a small letter; strerror's do not.
 func Strerror(err error) (s string, ok bool) {
 	var no syscall.Errno
 	if !errors.As(err, &no) {

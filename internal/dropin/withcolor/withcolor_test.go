@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestMessages(t *testing.T) {
@@ -29,10 +31,7 @@ func TestMessages(t *testing.T) {
 func TestMode(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	var m Mode
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 	defer f.Close()
 	if m.Enabled(f) {
 		t.Error("a file is coloured")

@@ -14,9 +14,8 @@
 //	}
 //	return f.Commit()
 //
-// A target that is not a regular file (a terminal, /dev/null, a FIFO, standard
-// output) cannot be replaced and is written directly; what has been flushed to
-// it cannot be taken back.
+// A target that is not a regular file (a terminal, /dev/null, a FIFO, standard output) cannot be replaced and is
+// written directly; what has been flushed to it cannot be taken back.
 //
 // A process that is killed leaves its temporary file behind. [IsTemp] recognizes such files by
 // name, so that nothing takes them for profiles, and the next [Create] in the folder removes the
@@ -47,8 +46,7 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// ErrSameFile is wrapped by the error of [Create] when the target is one of
-// the inputs.
+// ErrSameFile is wrapped by the error of [Create] when the target is one of the inputs.
 var ErrSameFile = errors.New("output file is also an input")
 
 // IsTemp reports whether the name of a file, its folder aside, is one that
@@ -91,13 +89,11 @@ type File struct {
 	closed bool
 }
 
-// Create opens path for writing. The path "-" is standard output, and so are
-// /dev/stdout and the like. If path is a symbolic link, Create replaces the file
-// that the link leads to and keeps the link.
+// Create opens path for writing. The path "-" is standard output, and so are /dev/stdout and the like. If path is a
+// symbolic link, Create replaces the file that the link leads to and keeps the link.
 //
-// Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the
-// system's error if the existing file could not be opened for writing or its
-// folder takes no new file.
+// Create fails with [ErrSameFile] if path is one of opts.Inputs, and with the system's error if the existing file
+// could not be opened for writing or its folder takes no new file.
 func Create(path string, opts Options) (*File, error) {
 	t, err := resolve(path)
 	if err != nil {
@@ -127,8 +123,7 @@ func Create(path string, opts Options) (*File, error) {
 	return f, nil
 }
 
-// WriteFile writes all of r to the file path, as a whole or, on failure, not at
-// all.
+// WriteFile writes all of r to the file path, as a whole or, on failure, not at all.
 func WriteFile(path string, r io.Reader) error {
 	f, err := Create(path, Options{})
 	if err != nil {
@@ -155,8 +150,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail records and returns the first failure, with the name of the output instead of the
-// temporary file's.
+// fail records and returns the first failure, with the name of the output instead of the temporary file's.
 func (f *File) fail(err error) error {
 	if f.err == nil {
 		f.err = f.wrap("write", err)
@@ -176,10 +170,9 @@ func (f *File) wrap(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// Commit flushes the buffer, syncs the file to disk and renames it to the
-// target. After an error the target is unchanged, with one exception that the
-// error names: the file was replaced, but its folder could not be synced, so a
-// power failure may bring the old file back. Commit always closes the File.
+// Commit flushes the buffer, syncs the file to disk and renames it to the target. After an error the target is
+// unchanged, with one exception that the error names: the file was replaced, but its folder could not be synced, so
+// a power failure may bring the old file back. Commit always closes the File.
 func (f *File) Commit() error {
 	if f.closed {
 		return f.wrap("commit", os.ErrClosed)
@@ -198,19 +191,18 @@ func (f *File) Commit() error {
 		}
 	}
 	if f.err != nil {
-		err := f.err
-		f.abort()
-		return err
+		f.Close()
+		return f.err
 	}
 	f.closed = true
-	place := f.create
+	move := f.create
 	if !f.fresh {
-		place = f.replace
+		move = f.replace
 		if err := f.removeChecksum(); err != nil {
 			return errors.Join(f.wrap("replace the checksum of", err), f.temp.discard())
 		}
 	}
-	if op, err := f.temp.commit(place); err != nil {
+	if op, err := f.temp.commit(move); err != nil {
 		return f.wrap(op, err)
 	}
 	if err := syncPath(dir(f.target.path)); err != nil {
@@ -254,20 +246,12 @@ func (f *File) finishDirect() error {
 	return f.err
 }
 
-// Close discards the file unless it has been committed: it removes the
-// temporary file and leaves the target unchanged. It is meant for a defer and
-// may be called any number of times.
+// Close discards the file unless it has been committed: it removes the temporary file and leaves the target
+// unchanged. It is meant for a defer and may be called any number of times.
 func (f *File) Close() error {
 	if f.closed {
 		return nil
 	}
-	return f.abort()
-}
-
-// Abort is [File.Close] for callers that have not called Commit.
-func (f *File) Abort() error { return f.Close() }
-
-func (f *File) abort() error {
 	f.closed = true
 	if f.target.direct != nil {
 		return f.target.close()

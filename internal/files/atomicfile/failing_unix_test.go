@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestFailingCommit: whatever fails between the last byte and the new name, the
-// error has the output's name, the temporary file is gone, and what had the
-// name before is still there.
+// TestFailingCommit: whatever fails between the last byte and the new name, the error has the output's name, the
+// temporary file is gone, and what had the name before is still there.
 func TestFailingCommit(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -25,30 +26,22 @@ func TestFailingCommit(t *testing.T) {
 	}{
 		{
 			"a folder took the name", func(t *testing.T, f *File) {
-				if err := errors.Join(os.Remove(f.target.path), os.MkdirAll(filepath.Join(f.target.path, "sub"), 0o777)); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Remove(f.target.path), os.MkdirAll(filepath.Join(f.target.path, "sub"), 0o777))
 			}, "replace", nil, "",
 		},
 		{
 			"the temporary file was removed", func(t *testing.T, f *File) {
-				if err := os.Remove(f.f.Name()); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, os.Remove(f.f.Name()))
 			}, "replace", fs.ErrNotExist, "old",
 		},
 		{
 			"the disk lost the file before it was written", func(t *testing.T, f *File) {
-				if err := f.f.Close(); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, f.f.Close())
 			}, "write", os.ErrClosed, "old",
 		},
 		{
 			"... and before it was synced", func(t *testing.T, f *File) {
-				if err := errors.Join(f.w.Flush(), f.f.Close()); err != nil {
-					t.Fatal(err)
-				}
+				oracle.NoError(t, f.w.Flush(), f.f.Close())
 			}, "sync", os.ErrClosed, "old",
 		},
 	} {
@@ -80,8 +73,7 @@ func TestFailingCommit(t *testing.T) {
 	}
 }
 
-// TestOpenDescriptors: names of what the process has open, and of what it has
-// not.
+// TestOpenDescriptors: names of what the process has open, and of what it has not.
 func TestOpenDescriptors(t *testing.T) {
 	_, err := Create("/dev/fd/987654", Options{})
 	if pe := (*fs.PathError)(nil); !errors.As(err, &pe) || pe.Path != "/dev/fd/987654" || !errors.Is(err, syscall.EBADF) {
@@ -92,16 +84,13 @@ func TestOpenDescriptors(t *testing.T) {
 	}
 	// What is given up takes the duplicate with it, not the descriptor.
 	name := filepath.Join(t.TempDir(), "log")
-	log, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := oracle.Must(os.Create(name))(t)
 	defer log.Close()
 	f := create(t, "/dev/fd/"+strconv.Itoa(int(log.Fd())), Options{})
 	if _, err := f.Write([]byte("lost")); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Abort(); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := log.WriteString("kept"); err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// descriptor returns the descriptor of this process that name, taken literally,
-// stands for.
+// descriptor returns the descriptor of this process that name, taken literally, stands for.
 func descriptor(name string) (fd int, ok bool) {
 	switch name = filepath.Clean(name); name {
 	case "/dev/stdout":
@@ -34,8 +33,7 @@ func descriptor(name string) (fd int, ok bool) {
 // thousands of files may have no checksum.
 func isMissing(name string) bool { return syscall.Access(name, 0) == syscall.ENOENT }
 
-// duplicate duplicates a descriptor, so that closing the output does not close
-// standard output under the rest of the program.
+// duplicate duplicates a descriptor, so that closing the output does not close standard output under the rest of the program.
 func duplicate(fd int, name string) (f *os.File, shared bool, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -53,8 +51,7 @@ func syncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// Sync waits until a file and its name are on disk, on file systems that support
-// fsync.
+// Sync waits until a file and its name are on disk, on file systems that support fsync.
 func Sync(path string) error {
 	if err := syncPath(path); err != nil {
 		return err
@@ -66,10 +63,9 @@ func Sync(path string) error {
 // permissions do not let it open the path for reading.
 func syncPath(path string) error {
 	f, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer f.Close()
@@ -79,9 +75,8 @@ func syncPath(path string) error {
 	return nil
 }
 
-// lockTemp locks a temporary file until the result is unlocked, whatever happens to f. ok is false
-// if another process has locked or removed the file. On a file system without locks the result is
-// nil and true.
+// lockTemp locks a temporary file until the result is unlocked, whatever happens to f. ok is false if another
+// process has locked or removed the file. On a file system without locks the result is nil and true.
 func lockTemp(f *os.File) (lock *flock.Flock, ok bool, err error) {
 	lock = flock.New(f.Name(), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW))
 	switch locked, err := lock.TryLock(); {
@@ -112,8 +107,7 @@ func hasName(f interface{ Stat() (fs.FileInfo, error) }, name string) (bool, err
 
 // removeIfAbandoned removes a temporary file that no process has locked.
 func removeIfAbandoned(name string) {
-	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK: the name may
-	// belong to a FIFO by now.
+	// Over NFS, an exclusive lock needs a file that is open for writing. O_NONBLOCK: the name may belong to a FIFO by now.
 	lock := flock.New(name, flock.SetFlag(os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
 	if locked, err := lock.TryLock(); err != nil || !locked {
 		return

@@ -23,8 +23,7 @@ func (t *target) close() error {
 	return t.direct.Close()
 }
 
-// dir returns the folder of a path. Unlike [filepath.Dir] it does not clean:
-// "a/.." is not "." where a is a symbolic link.
+// dir returns the folder of a path. Unlike [filepath.Dir] it does not clean: "a/.." is not "." where a is a symbolic link.
 func dir(path string) string {
 	d, _ := filepath.Split(path)
 	if d == "" {
@@ -46,9 +45,8 @@ func resolve(path string) (target, error) {
 	}
 	name := path
 	for range maxLinks {
-		// A descriptor of this process is written through the descriptor even
-		// if it is a regular file: it may be shared with other programs, at
-		// an offset, as in "(profuse …; other) > log".
+		// A descriptor of this process is written through the descriptor even if it is a regular file: it may be
+		// shared with other programs, at an offset, as in "(profuse …; other) > log".
 		if fd, ok := descriptor(name); ok {
 			return openDescriptor(path, fd)
 		}
@@ -78,9 +76,8 @@ func resolve(path string) (target, error) {
 	return target{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("too many levels of symbolic links")}
 }
 
-// openTarget opens an existing file that is not a link for writing. It closes a regular file at
-// once: opening it checks the permissions of the file, while a rename only checks the permissions of
-// the folder.
+// openTarget opens an existing file that is not a link for writing. It closes a regular file at once: opening it
+// checks the permissions of the file, while a rename only checks the permissions of the folder.
 func openTarget(name string, info fs.FileInfo) (target, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -101,8 +98,7 @@ func openDescriptor(path string, fd int) (target, error) {
 	return target{path: path, direct: f, shared: shared}, nil
 }
 
-// refuseInputs fails if t is one of the inputs and a regular file. Reading from
-// and writing to one terminal does no harm.
+// refuseInputs fails if t is one of the inputs and a regular file. Reading from and writing to one terminal does no harm.
 func refuseInputs(path string, t target, inputs []string) error {
 	if len(inputs) == 0 {
 		return nil

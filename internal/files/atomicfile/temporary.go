@@ -92,7 +92,6 @@ func createTemp(dir string, like fs.FileInfo) (*temporary, error) {
 	}
 }
 
-// tempName returns a new name for a temporary file.
 func tempName() string { return tempPrefix + strings.ToLower(rand.Text()) + tempSuffix }
 
 // isTempName reports whether tempName may have made name. It is stricter than [IsTemp], because a
@@ -103,16 +102,15 @@ func isTempName(name string) bool {
 	return ok && ok2 && len(random) == len(rand.Text()) && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// commit closes the file and calls place, which gives it its final name. op is what failed; after
-// an error the file is removed.
-func (t *temporary) commit(place func(name string) (op string, err error)) (op string, err error) {
+// commit closes the file and calls move, which gives it its final name. op is what failed; after an error the file is removed.
+func (t *temporary) commit(move func(name string) (op string, err error)) (op string, err error) {
 	live.Lock()
 	defer live.Unlock()
 	op, err = "replace", errEnding
 	if live.files[t] {
 		delete(live.files, t)
 		if op, err = "close", t.f.Close(); err == nil {
-			op, err = place(t.f.Name())
+			op, err = move(t.f.Name())
 		}
 	}
 	if err != nil {
@@ -123,7 +121,6 @@ func (t *temporary) commit(place func(name string) (op string, err error)) (op s
 	return "", nil
 }
 
-// discard closes and removes the file.
 func (t *temporary) discard() error {
 	live.Lock()
 	defer live.Unlock()
@@ -195,8 +192,7 @@ func CreateScratch(folder string) (*Scratch, error) {
 // Remove closes and removes the file.
 func (s *Scratch) Remove() error { return s.temp.discard() }
 
-// folderSuffix ends the name of a scratch folder. The rest is the name of the temporary file whose
-// lock protects the folder.
+// folderSuffix ends the name of a scratch folder. The rest is the name of the temporary file whose lock protects the folder.
 const folderSuffix = ".d"
 
 // A ScratchFolder is a folder that is removed with its contents like a [Scratch].

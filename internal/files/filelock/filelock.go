@@ -9,9 +9,8 @@
 //	defer lock.Release()
 //	… read path, replace it …
 //
-// Locks are advisory: they bind only processes that use them. The system releases a lock when its
-// process ends, however it ends. Readers need no lock, because a replaced file is whole at any
-// time.
+// Locks are advisory: they bind only processes that use them. The system releases a lock when its process ends,
+// however it ends. Readers need no lock, because a replaced file is whole at any time.
 //
 // On unix, Acquire locks the file itself (flock) and leaves nothing behind. On Windows, where an
 // open file cannot be replaced, it locks a file beside it with ".lock" appended; the last holder
@@ -40,10 +39,9 @@ type Lock struct {
 	held *flock.Flock // nil if there was nothing to lock
 }
 
-// Acquire locks an existing file, through symbolic links, so that only this process changes it.
-// While another process, or another Lock of this process, holds the lock, Acquire waits; it first
-// calls waiting unless that is nil. The lock is on the file that path names when Acquire returns,
-// even if others replaced the file meanwhile.
+// Acquire locks an existing file, through symbolic links, so that only this process changes it. While another
+// process, or another Lock of this process, holds the lock, Acquire waits; it first calls waiting unless that is
+// nil. The lock is on the file that path names when Acquire returns, even if others replaced the file meanwhile.
 //
 // A file that is not regular cannot be replaced and gets a Lock without effect, and so does a file
 // on a file system without locks.
@@ -113,8 +111,7 @@ func acquire(ctx context.Context, path string, l *flock.Flock, waiting func()) (
 	return &Lock{l}, nil
 }
 
-// wait blocks until it has taken l or ctx ends. In the second case it releases l as soon as it has
-// taken it after all.
+// wait blocks until it has taken l or ctx ends. In the second case it releases l as soon as it has taken it after all.
 func wait(ctx context.Context, l *flock.Flock) error {
 	done := make(chan error, 1)
 	go func() {
@@ -136,7 +133,6 @@ func wait(ctx context.Context, l *flock.Flock) error {
 	}
 }
 
-// checkWritable fails if the file cannot be opened for writing.
 func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -80,34 +80,26 @@ func increment(path string) error {
 func counter(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "counter")
-	if err := os.WriteFile(path, []byte("0"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, []byte("0"))
 	return path
 }
 
 func child(t *testing.T, what, path string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := oracle.Must(os.Executable())(t)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), childEnv+"="+what+":"+path)
 	return cmd
 }
 
-// TestExclusive counts in one file from several processes and goroutines, half
-// of them through a link, each replacing the file.
+// TestExclusive counts in one file from several processes and goroutines, half of them through a link, each replacing the file.
 func TestExclusive(t *testing.T) {
 	const workers = 3
 	path := counter(t)
 	link := path
 	if runtime.GOOS != "windows" {
 		link = filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(path, link); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, os.Symlink(path, link))
 	}
 	var wg sync.WaitGroup
 	for range workers {
@@ -136,21 +128,15 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// TestKilled: the system releases the lock of a killed process, and Acquire calls waiting once
-// before it waits.
+// TestKilled: the system releases the lock of a killed process, and Acquire calls waiting once before it waits.
 func TestKilled(t *testing.T) {
 	path := counter(t)
 	cmd := child(t, "hold", path)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.Must(cmd.StdoutPipe())(t)
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
@@ -164,10 +150,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("while it is held: %v, waiting called %d times", err, waited)
 	}
 
-	lock, err := Acquire(context.Background(), path, func() { cmd.Process.Kill() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := oracle.Must(Acquire(context.Background(), path, func() { cmd.Process.Kill() }))(t)
 	if err := lock.Release(); err != nil {
 		t.Error(err)
 	}

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Share tries to take a shared lock on the whole of an open file without waiting. busy means that a
-// process holds an exclusive fcntl lock (F_SETLK) on the file, as LLVM's profile runtime does while
-// it adds to a file ("%m").
+// Share tries to take a shared lock on the whole of an open file without waiting. busy means that a process holds
+// an exclusive fcntl lock (F_SETLK) on the file, as LLVM's profile runtime does while it adds to a file ("%m").
 //
 // The lock ends with [Unshare], or when the descriptor is closed. It belongs to the open file
 // (F_OFD_SETLK), so that closing another descriptor of the file does not end it. Share takes no
@@ -37,10 +36,9 @@ func setLock(fd int, kind int16) error {
 	}
 }
 
-// HasWriter reports whether any process has the file of fd open for writing or mapped writable.
-// Linux grants a read lease, which HasWriter gives back at once, only if no process has. known is
-// false if the file belongs to another user or the file system has no leases. fd must be open for
-// reading only.
+// HasWriter reports whether any process has the file of fd open for writing or mapped writable. Linux grants a read
+// lease, which HasWriter gives back at once, only if no process has. known is false if the file belongs to another
+// user or the file system has no leases. fd must be open for reading only.
 func HasWriter(fd int) (yes, known bool) {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 	switch {
@@ -53,7 +51,6 @@ func HasWriter(fd int) (yes, known bool) {
 	return false, err == nil
 }
 
-// isRemote reports whether a file is on a network file system.
 func isRemote(fd int) bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(fd, &st) != nil {

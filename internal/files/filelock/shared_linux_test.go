@@ -6,24 +6,19 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and
-// keeps others from it.
+// TestShare: a shared lock waits for the kind of lock that LLVM's runtime holds, and keeps others from it.
 func TestShare(t *testing.T) {
 	path := counter(t)
-	writer, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writer := oracle.Must(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer writer.Close()
 	lock := func(kind int16) error {
 		return unix.FcntlFlock(writer.Fd(), unix.F_SETLK, &unix.Flock_t{Type: kind})
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(os.Open(path))(t)
 	defer f.Close()
 	fd := int(f.Fd())
 	if err := lock(unix.F_WRLCK); err != nil {
@@ -32,9 +27,7 @@ func TestShare(t *testing.T) {
 	if !Share(fd) {
 		t.Error("locked for writing, and shared")
 	}
-	if err := lock(unix.F_UNLCK); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, lock(unix.F_UNLCK))
 	for range 2 {
 		if Share(fd) {
 			t.Error("not locked, and busy")
@@ -55,30 +48,19 @@ func TestShare(t *testing.T) {
 // TestHasWriter: who holds or awaits the lock of Acquire is no writer.
 func TestHasWriter(t *testing.T) {
 	path := counter(t)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracle.Must(os.Open(path))(t)
 	defer f.Close()
 	if yes, known := HasWriter(int(f.Fd())); !known {
 		t.Skip("this file system has no leases")
 	} else if yes {
 		t.Error("nobody has it open for writing")
 	}
-	lock, err := Acquire(context.Background(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := oracle.Must(Acquire(context.Background(), path, nil))(t)
 	if yes, _ := HasWriter(int(f.Fd())); yes {
 		t.Error("the holder of the lock is taken for a writer")
 	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
-	w, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, lock.Release())
+	w := oracle.Must(os.OpenFile(path, os.O_WRONLY, 0))(t)
 	defer w.Close()
 	if yes, _ := HasWriter(int(f.Fd())); !yes {
 		t.Error("a writer is not seen")

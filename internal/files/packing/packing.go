@@ -1,7 +1,6 @@
-// Package packing defines the records of packs. A pack is a tar archive in POSIX's format (pax)
-// that "profuse pack" makes: its global header has the version of the pack, and the header of
-// each profile names the profile's program. Other tar archives, and packs of version 1, have none
-// of these records.
+// Package packing defines the records of packs. A pack is a tar archive in POSIX's format (pax) that "profuse pack"
+// makes: its global header has the version of the pack, and the header of each profile names the profile's program.
+// Other tar archives, and packs of version 1, have none of these records.
 package packing
 
 import (
@@ -30,8 +29,7 @@ type Origin struct {
 	// Program tells programs apart: binary ids, "module-" and the module hash of a raw MIP
 	// profile, or "functions-" and a hash of names; "" if unknown.
 	Program string `json:"program,omitempty"`
-	// BuildID is the build id of the program in hexadecimal, or several build ids with + between
-	// them; "" if unknown.
+	// BuildID is the build id of the program in hexadecimal, or several build ids with + between them; "" if unknown.
 	BuildID string `json:"build_id,omitempty"`
 }
 

@@ -9,25 +9,23 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
 
-// Limits for all response files of a command line together. The names of 100,000 inputs take some
-// 10 MB.
+// Limits for all response files of a command line together. The names of 100,000 inputs take some 10 MB.
 const (
 	maxResponseBytes = 64 << 20
 	maxResponseFiles = 10_000
 	maxResponseDepth = 32 // files within files
 )
 
-// Expand replaces every argument "@file" by the arguments in that file, as GNU and LLVM tools do.
-// White space separates arguments; ' and " quote; a backslash takes the next character literally,
-// also inside quotes. Files may name more files, relative to the working folder. An argument whose
-// file does not exist stays as it is.
+// Expand replaces every argument "@file" by the arguments in that file, as GNU and LLVM tools do. White space
+// separates arguments; ' and " quote; a backslash takes the next character literally, also inside quotes. Files may
+// name more files, relative to the working folder. An argument whose file does not exist stays as it is.
 //
-// Like LLVM, Expand drops empty arguments, even quoted ones, and accepts UTF-16 with a byte order
-// mark.
+// Like LLVM, Expand drops empty arguments, even quoted ones, and accepts UTF-16 with a byte order mark.
 //
 // It is an error if a file contains itself, or if all files together exceed 64 MiB.
 func Expand(args []string) ([]string, error) {
@@ -100,10 +98,8 @@ func (e *expander) file(name string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, outer := range e.open {
-		if os.SameFile(outer, info) {
-			return false, fmt.Errorf("response file %s contains itself", name)
-		}
+	if slices.ContainsFunc(e.open, func(outer fs.FileInfo) bool { return os.SameFile(outer, info) }) {
+		return false, fmt.Errorf("response file %s contains itself", name)
 	}
 	if len(e.open) == maxResponseDepth {
 		return false, fmt.Errorf("response file %s is nested more than %d deep", name, maxResponseDepth)
@@ -148,7 +144,6 @@ func decodeText(text []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// split splits the text of a response file into arguments.
 func (e *expander) split(text string) []string {
 	var args []string
 	var arg strings.Builder

@@ -65,8 +65,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandAgainstLLVM has llvm-profdata list the files that the same
-// response file names.
+// TestExpandAgainstLLVM has llvm-profdata list the files that the same response file names.
 func TestExpandAgainstLLVM(t *testing.T) {
 	profdata := oracle.LLVM(t, 22)
 	t.Chdir(t.TempDir())
@@ -89,9 +88,7 @@ func TestExpandAgainstLLVM(t *testing.T) {
 
 func TestExpandNesting(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir("sub", 0o777))
 	for name, text := range map[string]string{
 		"inner":     "x y",
 		"outer":     "a @inner '@inner' -- @inner @missing",
@@ -147,9 +144,7 @@ func TestExpandForCompiler(t *testing.T) {
 	write(t, "one", `-a @two "" -b`)
 	write(t, "two", "x\v'y z'\f''")
 	write(t, "loop", "-l @loop")
-	if err := os.Mkdir("folder", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Mkdir("folder", 0o777))
 	got := ExpandForCompiler([]string{"cc", "@one", "@none", "@", "@folder", "@loop"})
 	if want := []string{"cc", "-a", "x", "y z", "", "", "-b", "@none", "@", "@folder", "-l", "@loop"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -206,7 +201,5 @@ func pairs(s string) (p []string) {
 
 func write(t testing.TB, name, contents string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(contents), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, []byte(contents))
 }

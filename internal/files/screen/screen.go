@@ -54,8 +54,7 @@ func Unwrap(w io.Writer) io.Writer {
 	return w
 }
 
-// mark comes before each control character that the program itself writes. It is random, so that
-// no file can contain it.
+// mark comes before each control character that the program itself writes. It is random, so that no file can contain it.
 var mark = "\x1b" + rand.Text()
 
 // Control returns a sequence of control characters to write to w. For a [Screen] the characters
@@ -102,8 +101,7 @@ func (s *Screen) Flush() error {
 	return err
 }
 
-// translate appends the translation of p to s.buf. It returns the incomplete end of p, or nothing
-// if p is the last.
+// translate appends the translation of p to s.buf. It returns the incomplete end of p, or nothing if p is the last.
 func (s *Screen) translate(p []byte, last bool) (rest []byte) {
 	for len(p) > 0 {
 		if p[0] == mark[0] {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestScreen: however text is divided into writes, no control character passes that
-// Control has not marked.
+// TestScreen: however text is divided into writes, no control character passes that Control has not marked.
 func TestScreen(t *testing.T) {
 	for in, want := range map[string]string{
 		"f(int)\t[dir/ä.c] 日本\n":    "f(int)\t[dir/ä.c] 日本\n",

@@ -28,8 +28,7 @@ type Access struct {
 	open map[string]Store // by location without its key
 }
 
-// NewAccess returns an access that ends with ctx. Copies of objects are in the system's folder for
-// temporary files.
+// NewAccess returns an access that ends with ctx. Copies of objects are in the system's folder for temporary files.
 func NewAccess(ctx context.Context, drivers Drivers) *Access {
 	return &Access{ctx: ctx, drivers: drivers, fetcher: NewFetcher(ctx, os.TempDir()), open: make(map[string]Store)}
 }
@@ -123,8 +122,7 @@ func (a *Access) Fetch(f Found) (fetch func() (path string, release func(), err 
 	return a.fetcher.Add(f.Store, f.Object)
 }
 
-// An Output is an object that is being written. It becomes visible as a whole when Commit
-// succeeds.
+// An Output is an object that is being written. It becomes visible as a whole when Commit succeeds.
 type Output struct {
 	bufio.Writer // of the copy
 	copy         *atomicfile.Scratch

@@ -19,31 +19,26 @@ import (
 const (
 	// maxReads is the number of reads in flight.
 	maxReads = 64
-	// partSize is the size in bytes of a part of a large object; the parts are read at
-	// the same time.
+	// partSize is the size in bytes of a part of a large object; the parts are read at the same time.
 	partSize = 16 << 20
-	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before
-	// anybody asks for them.
+	// maxAhead and maxCopies limit the bytes and the number of objects that are copied before anybody asks for them.
 	maxAhead  = 512 << 20
 	maxCopies = 1024
 	// copyBuffer is the memory in bytes of a read in flight.
 	copyBuffer = 64 << 10
 
-	// attempts is how often an operation is tried. The waits between attempts double from
-	// firstWait to maxWait.
+	// attempts is how often an operation is tried. The waits between attempts double from firstWait to maxWait.
 	attempts  = 8
 	firstWait = 200 * time.Millisecond
 	maxWait   = 15 * time.Second
 )
 
-// A Fetcher copies objects to files, before the readers ask for them, in the order in which the
-// objects were added. At most 64 reads are in flight, and copies ahead of the readers take at most
-// 512 MiB and 1,024 files.
+// A Fetcher copies objects to files, before the readers ask for them, in the order in which the objects were added.
+// At most 64 reads are in flight, and copies ahead of the readers take at most 512 MiB and 1,024 files.
 type Fetcher struct {
 	// Folder contains the copies.
 	Folder string
-	// Keep keeps released copies, so that nothing is read twice, and removes the limit of
-	// copies ahead.
+	// Keep keeps released copies, so that nothing is read twice, and removes the limit of copies ahead.
 	Keep bool
 
 	wait func(ctx context.Context, d time.Duration) error // for tests
@@ -76,15 +71,13 @@ type fetched struct {
 	err   error
 }
 
-// NewFetcher returns a fetcher that copies into a folder for temporary files. It ends
-// with ctx.
+// NewFetcher returns a fetcher that copies into a folder for temporary files. It ends with ctx.
 func NewFetcher(ctx context.Context, folder string) *Fetcher {
 	f := &Fetcher{Folder: folder, slots: make(chan struct{}, maxReads), wait: sleep}
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	return f
 }
 
-// sleep waits, or returns the reason why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -205,7 +198,6 @@ func (f *Fetcher) begin(c *fetched) {
 	})
 }
 
-// create creates the file of a copy.
 func (f *Fetcher) create(c *fetched) (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -218,7 +210,6 @@ func (f *Fetcher) create(c *fetched) (*os.File, error) {
 	return os.OpenFile(filepath.Join(f.scratch.Path, strconv.Itoa(c.index)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// copy copies an object to a file.
 func (f *Fetcher) copy(c *fetched) (path string, err error) {
 	file, err := f.create(c)
 	if err != nil {
@@ -301,8 +292,7 @@ func retry(ctx context.Context, wait func(context.Context, time.Duration) error,
 	}
 }
 
-// copyOnce copies as many bytes as one connection delivers and returns their number, also on
-// error.
+// copyOnce copies as many bytes as one connection delivers and returns their number, also on error.
 func (f *Fetcher) copyOnce(ctx context.Context, file *os.File, c *fetched, from, length int64) (n int64, err error) {
 	if length == 0 {
 		return 0, nil

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // A flakyStore fails at random, and cuts what it returns.
@@ -90,7 +92,6 @@ func testFetcher(t *testing.T) *Fetcher {
 	return f
 }
 
-// contents makes objects of these sizes.
 func contents(t *testing.T, s Store, sizes ...int) (objects []Object, all [][]byte) {
 	t.Helper()
 	rng := rand.NewChaCha8([32]byte{1})
@@ -98,13 +99,8 @@ func contents(t *testing.T, s Store, sizes ...int) (objects []Object, all [][]by
 		data := make([]byte, size)
 		rng.Read(data)
 		key := "o" + string(rune('a'+i))
-		if err := s.Put(t.Context(), key, bytes.NewReader(data)); err != nil {
-			t.Fatal(err)
-		}
-		o, err := s.Stat(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, s.Put(t.Context(), key, bytes.NewReader(data)))
+		o := oracle.Must(s.Stat(t.Context(), key))(t)
 		objects, all = append(objects, o), append(all, data)
 	}
 	return objects, all
@@ -227,9 +223,7 @@ func TestFind(t *testing.T) {
 	folder := NewFolder(t.TempDir())
 	for _, key := range []string{"a/1.profraw", "a/2.profraw", "a/b/3.profraw", "a/b", "ab", "c"} {
 		if key != "a/b" {
-			if err := folder.Put(t.Context(), key, strings.NewReader(key)); err != nil {
-				t.Fatal(err)
-			}
+			oracle.NoError(t, folder.Put(t.Context(), key, strings.NewReader(key)))
 		}
 	}
 	access := NewAccess(t.Context(), Drivers{"test": func(context.Context, *url.URL) (Store, error) { return hidden{folder}, nil }})

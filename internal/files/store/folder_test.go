@@ -11,6 +11,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/files/store/storetest"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestFolder(t *testing.T) {
@@ -73,9 +74,7 @@ func TestFileURLs(t *testing.T) {
 	dir := t.TempDir()
 	a := store.NewAccess(t.Context(), nil)
 	for _, name := range []string{"x/1", "x/y/2", "x-3"} {
-		if err := store.NewFolder(dir).Put(t.Context(), name, strings.NewReader(name)); err != nil {
-			t.Fatal(err)
-		}
+		oracle.NoError(t, store.NewFolder(dir).Put(t.Context(), name, strings.NewReader(name)))
 	}
 	for location, want := range map[string]string{"/x/1": "[1]", "/x": "[1 y/2]", "/x/": "[1 y/2]", "/x*": "[x-3]", "/*/1": "[x/1]", "/z": "[]"} {
 		found, err := a.Find("file://" + filepath.ToSlash(dir) + location)
@@ -105,9 +104,7 @@ func TestNoPermission(t *testing.T) {
 		t.Skip("root may do everything")
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	oracle.NoError(t, os.Chmod(dir, 0o500))
 	if err := store.NewFolder(dir).Put(t.Context(), "a/b", strings.NewReader("x")); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -25,16 +26,14 @@ import (
 // Errors are *[Error]. They wrap [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission] or
 // [ErrChanged] if that is the reason.
 type Store interface {
-	// List yields the objects whose keys begin with prefix, in the bytewise order of the keys.
-	// It ends after an error.
+	// List yields the objects whose keys begin with prefix, in the bytewise order of the keys. It ends after an error.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	// Stat returns the object of a key as List yields it.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Open returns length bytes of an object, from offset; up to its end if length is -1.
 	// It fails with ErrChanged if the object no longer has the tag of o, unless that is "".
 	Open(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
-	// Put writes all of body to an object and replaces an existing object. Readers see the old
-	// object or the new one.
+	// Put writes all of body to an object and replaces an existing object. Readers see the old object or the new one.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
 	// Create writes an object that must not exist: if several processes create it, one
 	// succeeds, and the others fail with fs.ErrExist.
@@ -119,12 +118,8 @@ func (d Drivers) Open(ctx context.Context, location string) (s Store, key string
 	driver := d[u.Scheme]
 	if driver == nil {
 		if len(d) > 0 {
-			names := make([]string, 0, len(d))
-			for scheme := range d {
-				names = append(names, scheme+"://")
-			}
-			slices.Sort(names)
-			return nil, "", fmt.Errorf("%s: no driver for %s://; there are file://, %s", location, u.Scheme, strings.Join(names, ", "))
+			schemes := strings.Join(slices.Sorted(maps.Keys(d)), "://, ")
+			return nil, "", fmt.Errorf("%s: no driver for %s://; there are file://, %s://", location, u.Scheme, schemes)
 		}
 		return nil, "", fmt.Errorf("%s: profuse reads folders only; profuse-fleet, the same program with drivers for buckets, reads this", location)
 	}
@@ -182,11 +177,7 @@ func IsPrefix(location string) bool {
 
 // isFatal reports whether trying again cannot help.
 func isFatal(err error) bool {
-	for _, reason := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, ErrChanged, context.Canceled} {
-		if errors.Is(err, reason) {
-			return true
-		}
-	}
+	reasons := []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, ErrChanged, context.Canceled}
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Fatal
+	return slices.ContainsFunc(reasons, func(r error) bool { return errors.Is(err, r) }) || errors.As(err, &e) && e.Fatal
 }

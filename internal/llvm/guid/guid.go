@@ -1,5 +1,4 @@
-// Package guid computes LLVM's 64-bit identities of names, and the hashes in MIP files that are
-// made from them.
+// Package guid computes LLVM's 64-bit identities of names, and the hashes in MIP files that are made from them.
 package guid
 
 import (
@@ -16,9 +15,8 @@ func Of(name string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
-// Canonical (sampleprof::FunctionSamples::getCanonicalFnName) removes the suffixes that
-// optimizers append to names of functions: ".llvm." and ".part." with the component after it.
-// It keeps ".__uniq.".
+// Canonical (sampleprof::FunctionSamples::getCanonicalFnName) removes the suffixes that optimizers append to names
+// of functions: ".llvm." and ".part." with the component after it. It keeps ".__uniq.".
 func Canonical(name string) string {
 	for _, suffix := range []string{".llvm.", ".part."} {
 		at := strings.LastIndex(name, suffix)

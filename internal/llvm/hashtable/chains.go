@@ -78,8 +78,7 @@ func (c *Chains) BucketLen(b int) int {
 	return n
 }
 
-// Bucket iterates over the entries of bucket b, in the order in which they
-// are written.
+// Bucket iterates over the entries of bucket b, in the order in which they are written.
 func (c *Chains) Bucket(b int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := c.head[b]; i >= 0; i = c.next[i] {
@@ -90,8 +89,7 @@ func (c *Chains) Bucket(b int) iter.Seq[int] {
 	}
 }
 
-// ItemSize is the size in bytes of an item with a key and data of the given
-// lengths, without the bucket's count of two bytes.
+// ItemSize is the size in bytes of an item with a key and data of the given lengths, without the bucket's count of two bytes.
 func ItemSize(key, data int) int { return itemHeader + key + data }
 
 // ImpliedItemSize is [ItemSize] for tables without key lengths.

@@ -26,8 +26,7 @@ func pick(hashes []uint64, order []int) []uint64 {
 	return out
 }
 
-// TestInsertionOrderLeadsBack: a table read and written again has its entries
-// where they were.
+// TestInsertionOrderLeadsBack: a table read and written again has its entries where they were.
 func TestInsertionOrderLeadsBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{2000}

@@ -50,8 +50,7 @@ type Table struct {
 	impliedKey uint64
 }
 
-// ImplyKeyLength makes [Table.Items] read items without a key length: every key
-// has n bytes.
+// ImplyKeyLength makes [Table.Items] read items without a key length: every key has n bytes.
 func (t *Table) ImplyKeyLength(n int) { t.impliedKey = uint64(n) }
 
 // Open checks the index of a table whose payload begins at offset payload of

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 var le = binary.LittleEndian
@@ -84,8 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestArrange: the number of buckets is LLVM's, and every entry stands in the
-// bucket of its hash.
+// TestArrange: the number of buckets is LLVM's, and every entry stands in the bucket of its hash.
 func TestArrange(t *testing.T) {
 	for n, want := range map[int]int{0: 1, 1: 1, 2: 1, 3: 8, 5: 8, 6: 16, 11: 16, 12: 32, 47: 64, 48: 128, 1000: 2048} {
 		hashes := make([]uint64, n)
@@ -147,17 +147,13 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestUnchecked: without the check a table whose index is wrong is still
-// walked, as LLVM does.
+// TestUnchecked: without the check a table whose index is wrong is still walked, as LLVM does.
 func TestUnchecked(t *testing.T) {
 	f, payload, index := build(keys(20))
 	for i := index + 16; i < uint64(len(f)); i++ {
 		f[i] ^= 0x55
 	}
-	table, err := Open("table", f, payload, index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := oracle.Must(Open("table", f, payload, index))(t)
 	n := 0
 	if err := table.Items(false, func(Item) bool { n++; return true }); err != nil || n != 20 {
 		t.Errorf("%d items, %v", n, err)

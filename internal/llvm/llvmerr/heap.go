@@ -6,8 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// HeapError is the cause inside a [profile.FormatError] about a raw heap profile or
-// its program, in the words of llvm-profdata.
+// HeapError is the cause inside a [profile.FormatError] about a raw heap profile or its program, in the words of llvm-profdata.
 type HeapError struct {
 	Text      string
 	Class     error

@@ -24,8 +24,7 @@ const (
 	MIPObjects     // a .dSYM bundle without or with several files of debug info
 )
 
-// The messages of llvm-mipdata, one for each "error:" line; %f is the file, %s the found value, %w
-// the expected value.
+// The messages of llvm-mipdata, one for each "error:" line; %f is the file, %s the found value, %w the expected value.
 var mipCodes = map[MIPCode]struct {
 	class error
 	lines []string
@@ -65,8 +64,7 @@ func (e *MIPError) Unwrap() error {
 	return mipCodes[e.Code].class
 }
 
-// MIPMessages returns the messages that llvm-mipdata prints for err, each after
-// "error: "; nil if it has none.
+// MIPMessages returns the messages that llvm-mipdata prints for err, each after "error: "; nil if it has none.
 func MIPMessages(err error) []string {
 	var me *MIPError
 	if !errors.As(err, &me) {

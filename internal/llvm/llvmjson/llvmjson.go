@@ -46,8 +46,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// A Text is JSON indented by two spaces per level. Between two elements the caller may write
-// Bytes elsewhere and empty it.
+// A Text is JSON indented by two spaces per level. Between two elements the caller may write Bytes elsewhere and empty it.
 type Text struct {
 	Bytes []byte
 	depth int

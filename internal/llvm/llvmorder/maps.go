@@ -5,8 +5,7 @@ package llvmorder
 
 import "github.com/zeebo/xxh3"
 
-// A Hash is how a release of LLVM hashes integers
-// (DenseMapInfo<uint64_t>::getHashValue).
+// A Hash is how a release of LLVM hashes integers (DenseMapInfo<uint64_t>::getHashValue).
 type Hash func(key uint64) uint32
 
 // Times37 is the hash before LLVM 19.
@@ -38,8 +37,7 @@ func DenseMap(keys []uint64, inline int, hash Hash) []int32 {
 	return t.order(len(keys))
 }
 
-// StringMap returns the indexes of n distinct strings in the order of a
-// StringMap into which they were inserted one by one.
+// StringMap returns the indexes of n distinct strings in the order of a StringMap into which they were inserted one by one.
 func StringMap(n int, key func(i int) string, hash StringHash) []int32 {
 	hashes := make([]uint32, n)
 	t := newTable(16, func(i int32) uint32 { return hashes[i] })

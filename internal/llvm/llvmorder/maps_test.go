@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
 )
 
-// What real files say of the order, the tests of irpgo and memprof compare byte
-// for byte.
+// What real files say of the order, the tests of irpgo and memprof compare byte for byte.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -53,8 +52,7 @@ func TestAllKeys(t *testing.T) {
 	}
 }
 
-// TestStringMap: a map of strings keeps all keys. The tests of irpgo compare its order with files
-// of LLVM 14 and 16.
+// TestStringMap: a map of strings keeps all keys. The tests of irpgo compare its order with files of LLVM 14 and 16.
 func TestStringMap(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 13, 500} {
 		key := func(i int) string { return fmt.Sprint("function", i) }

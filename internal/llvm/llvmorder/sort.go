@@ -2,13 +2,11 @@ package llvmorder
 
 import "math/bits"
 
-// smallSort is the greatest length of a range that is sorted by insertion, which keeps the order
-// of equal elements.
+// smallSort is the greatest length of a range that is sorted by insertion, which keeps the order of equal elements.
 const smallSort = 16
 
-// Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so
-// the order of equal elements depends only on the comparisons. less must be a strict weak
-// ordering.
+// Sort sorts s as std::sort of libstdc++ does, which LLVM is built with. It is an introsort, so the order of equal
+// elements depends only on the comparisons. less must be a strict weak ordering.
 func Sort[E any](s []E, less func(a, b E) bool) {
 	if len(s) == 0 {
 		return
@@ -24,8 +22,7 @@ func Sort[E any](s []E, less func(a, b E) bool) {
 // A sorter has the functions of libstdc++'s bits/stl_algo.h and bits/stl_heap.h.
 type sorter[E any] struct{ less func(a, b E) bool }
 
-// partition (__introsort_loop) sorts s except inside ranges of at most smallSort elements. At
-// depth 0 it sorts by heap.
+// partition (__introsort_loop) sorts s except inside ranges of at most smallSort elements. At depth 0 it sorts by heap.
 func (t sorter[E]) partition(s []E, depth int) {
 	for ; len(s) > smallSort; depth-- {
 		if depth == 0 {
@@ -39,8 +36,7 @@ func (t sorter[E]) partition(s []E, depth int) {
 	}
 }
 
-// medianToFirst (__move_median_to_first) swaps the median of three elements with
-// the first of s.
+// medianToFirst (__move_median_to_first) swaps the median of three elements with the first of s.
 func (t sorter[E]) medianToFirst(s []E, a, b, c int) {
 	median := c
 	switch ab, bc, ac := t.less(s[a], s[b]), t.less(s[b], s[c]), t.less(s[a], s[c]); {

@@ -123,11 +123,8 @@ int main() {
 	}
 	run := exec.Command(program)
 	run.Stdin = &in
-	got, err := run.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := oracle.Must(run.Output())(t)
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Error("the order of equal elements is not that of std::sort")
+		t.Error("std::sort orders equal elements otherwise")
 	}
 }

@@ -41,8 +41,7 @@ func (u *Unordered) Clone() Unordered {
 	return c
 }
 
-// All yields the indexes of the keys, as [Unordered.Insert] returned them, in the order of the
-// map.
+// All yields the indexes of the keys, as [Unordered.Insert] returned them, in the order of the map.
 func (u *Unordered) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if u.len == 0 {
@@ -70,8 +69,7 @@ func (u *Unordered) Find(key uint64) (index int, ok bool) {
 	return int(u.nodes[prev].next), true
 }
 
-// Insert adds a key unless the map has it, and returns its index, from 1. The index of a removed
-// key is used again.
+// Insert adds a key unless the map has it, and returns its index, from 1. The index of a removed key is used again.
 func (u *Unordered) Insert(key uint64) (index int, added bool) {
 	if u.nodes == nil {
 		u.nodes, u.before = []node{{next: absent}}, []int32{absent}
@@ -150,8 +148,7 @@ func (u *Unordered) insertAfter(at, i int32) {
 	u.nodes[i].next, u.nodes[at].next = u.nodes[at].next, i
 }
 
-// grow (_Prime_rehash_policy) adds buckets if another key needs them, and inserts all keys again,
-// in the order of the list.
+// grow (_Prime_rehash_policy) adds buckets if another key needs them, and inserts all keys again, in the order of the list.
 func (u *Unordered) grow() {
 	if u.len < u.limit {
 		return

@@ -1,5 +1,4 @@
-// Package llvmyaml writes YAML in the style of LLVM's tools, and reads the part of YAML that these
-// tools and their users write.
+// Package llvmyaml writes YAML in the style of LLVM's tools, and reads the part of YAML that these tools and their users write.
 package llvmyaml
 
 import (
@@ -9,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quote quotes s as LLVM does (yaml::needsQuotes): with single quotes where a
-// plain scalar would be ambiguous or has a character outside a short list, with
-// double quotes where it has control or non-ASCII characters.
+// Quote quotes s as LLVM does (yaml::needsQuotes): with single quotes where a plain scalar would be ambiguous or
+// has a character outside a short list, with double quotes where it has control or non-ASCII characters.
 func Quote(s string) string {
 	if s == "" {
 		return "''"

@@ -2,7 +2,6 @@ package llvmyaml
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -68,8 +67,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestQuoteAsLLVM compares with obj2yaml, which prints the names of
-// symbols with the same code.
+// TestQuoteAsLLVM compares with obj2yaml, which prints the names of symbols with the same code.
 func TestQuoteAsLLVM(t *testing.T) {
 	clang, obj2yaml := oracle.Tool(t, "clang-22"), oracle.Tool(t, "obj2yaml-22")
 	var asm strings.Builder
@@ -81,9 +79,7 @@ func TestQuoteAsLLVM(t *testing.T) {
 		fmt.Fprintf(&asm, ".globl \"%s\"\n\"%s\" = %d\n", name, name, 0x1000+i)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.s"), []byte(asm.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(dir, "a.s"), []byte(asm.String()))
 	if _, stderr, code := oracle.RunIn(t, dir, clang, "-c", "a.s"); code != 0 {
 		t.Fatal(stderr)
 	}

@@ -28,14 +28,12 @@ func (s *Scanner) Scalar() string {
 	return text
 }
 
-// scalar reads a plain or quoted scalar. After a quoted scalar, which may be a key, it skips
-// blanks.
+// scalar reads a plain or quoted scalar. After a quoted scalar, which may be a key, it skips blanks.
 func (s *Scanner) scalar() (text string, quoted bool) {
 	if s.pos >= len(s.data) {
 		return "", false
 	}
-	// Anchors, aliases, tags, block scalars and directives are refused, as are the characters that YAML
-	// reserves.
+	// Anchors, aliases, tags, block scalars and directives are refused, as are the characters that YAML reserves.
 	switch c := s.data[s.pos]; c {
 	case '\'', '"':
 		text = s.quoted(c)
@@ -109,8 +107,7 @@ func (s *Scanner) quoted(quote byte) string {
 	return ""
 }
 
-// unescape decodes the escape after a backslash. n is its number of bytes, 0 if text does not
-// begin with an escape of YAML.
+// unescape decodes the escape after a backslash. n is its number of bytes, 0 if text does not begin with an escape of YAML.
 func unescape(text string) (r rune, n int) {
 	if len(text) == 0 {
 		return 0, 0

@@ -28,8 +28,7 @@ type Scanner struct {
 	err     error
 }
 
-// NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips
-// documents without a value.
+// NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips documents without a value.
 func NewScanner(data []byte) *Scanner {
 	// Keys and scalars are substrings of one string instead of copies.
 	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
@@ -79,7 +78,7 @@ func (s *Scanner) valueLine() int {
 }
 
 // At returns the position of a line in the record being read; line 0 means no line.
-func (s *Scanner) At(line int) flaw.Place {
+func (s *Scanner) At(line int) flaw.Position {
 	return flaw.In("YAML").InRecord(s.Record).OnLine(line)
 }
 
@@ -98,7 +97,6 @@ func (s *Scanner) Rest() *Scanner {
 	return &rest
 }
 
-// rest returns the rest of the current line.
 func (s *Scanner) rest() string {
 	rest := s.data[s.pos:]
 	if i := strings.IndexByte(rest, '\n'); i >= 0 {
@@ -107,12 +105,10 @@ func (s *Scanner) rest() string {
 	return strings.TrimSuffix(rest, "\r")
 }
 
-// column returns the offset in the line, in bytes. At a key or dash it is the indentation, because
-// only blanks come before.
+// column returns the offset in the line, in bytes. At a key or dash it is the indentation, because only blanks come before.
 func (s *Scanner) column() int { return s.pos - s.start }
 
-// blank skips blanks, comments and line ends. It sets inline if the next content
-// is in the line where it began.
+// blank skips blanks, comments and line ends. It sets inline if the next content is in the line where it began.
 func (s *Scanner) blank() {
 	s.inline = true
 	for s.pos < len(s.data) {
@@ -205,8 +201,7 @@ func (s *Scanner) dash() bool {
 		(s.pos+1 == len(s.data) || strings.IndexByte(" \t\r\n", s.data[s.pos+1]) >= 0)
 }
 
-// open enters the flow collection that begins with bracket at this position, and
-// reports whether there is one.
+// open enters the flow collection that begins with bracket at this position, and reports whether there is one.
 func (s *Scanner) open(bracket byte) bool {
 	if s.err != nil || s.pos >= len(s.data) || s.data[s.pos] != bracket {
 		return false
@@ -293,8 +288,7 @@ func (s *Scanner) Mapping(value func(key string)) {
 	}, false)
 }
 
-// Fields reads a mapping with the given keys and calls value with each key. All keys except the
-// optional ones are mandatory.
+// Fields reads a mapping with the given keys and calls value with each key. All keys except the optional ones are mandatory.
 func (s *Scanner) Fields(keys []string, value func(key string), optional ...string) {
 	// A bit for each key.
 	seen, line := uint(0), s.Line()
@@ -344,8 +338,7 @@ func (s *Scanner) key() string {
 	return key
 }
 
-// Sequence reads a sequence. It calls item for each element, which item must read.
-// A missing or null sequence has no elements.
+// Sequence reads a sequence. It calls item for each element, which item must read. A missing or null sequence has no elements.
 func (s *Scanner) Sequence(item func()) {
 	if s.null() {
 		return

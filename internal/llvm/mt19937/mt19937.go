@@ -1,12 +1,10 @@
-// Package mt19937 implements C++'s std::mt19937 and libstdc++'s distributions, so that random
-// choices equal LLVM's.
+// Package mt19937 implements C++'s std::mt19937 and libstdc++'s distributions, so that random choices equal LLVM's.
 package mt19937
 
 // DefaultSeed is the seed of a default-constructed std::mt19937.
 const DefaultSeed = 5489
 
-// A Generator is the 32-bit Mersenne Twister with the parameters of
-// std::mt19937.
+// A Generator is the 32-bit Mersenne Twister with the parameters of std::mt19937.
 type Generator struct {
 	state [624]uint32
 	pos   int

@@ -46,8 +46,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// TestFloat32 has what std::generate_canonical<float, 24> of libstdc++ (GCC 12)
-// draws first from std::mt19937(7).
+// TestFloat32 has what std::generate_canonical<float, 24> of libstdc++ (GCC 12) draws first from std::mt19937(7).
 func TestFloat32(t *testing.T) {
 	g := mt19937.New(7)
 	for i, want := range []float32{0x1.388f0ap-4, 0x1.d19726p-3, 0x1.8f5184p-1, 0x1.46a0a8p-2} {

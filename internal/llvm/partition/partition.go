@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/mt19937"
 )
 
-// Order orders functions such that functions first called at about the same time, in as many runs as
-// possible, share pages. The result equals the order of an LLVM built with libstdc++, for any number of
-// processors.
+// Order orders functions such that functions first called at about the same time, in as many runs as possible,
+// share pages. The result equals the order of an LLVM built with libstdc++, for any number of processors.
 //
 // A trace holds the ids of the functions of one run in the order of their first calls. The result has
 // every id of a trace once.
@@ -54,11 +53,10 @@ type node struct {
 	bucket    int      // the node's side; after the last split, its position
 }
 
-// utilityNodes makes a bipartite graph of traces, like createBPFunctionNodes of
-// LLVM's TemporalProfTraceTy. It cuts a trace at the positions 1, 2, 4, 8 …; each
-// piece is a utility node, with edges to the functions called in it or before it.
-// Utility nodes of one function, or of more than half of all functions, carry no
-// information and are dropped.
+// utilityNodes makes a bipartite graph of traces, like createBPFunctionNodes of LLVM's TemporalProfTraceTy. It cuts
+// a trace at the positions 1, 2, 4, 8 …; each piece is a utility node, with edges to the functions called in it or
+// before it. Utility nodes of one function, or of more than half of all functions, carry no information and are
+// dropped.
 func utilityNodes(traces [][]uint64) []node {
 	var nodes []node
 	at := make(map[uint64]int) // into nodes, by id
@@ -151,8 +149,7 @@ func (p *partitioner) bisect(nodes []*node, depth int, root, offset int) {
 	p.bisect(b, depth+1, right, offset+middle)
 }
 
-// A signature holds the gain of moving a function of a utility node
-// (UtilitySignature).
+// A signature holds the gain of moving a function of a utility node (UtilitySignature).
 type signature struct {
 	left, right uint32  // functions on each side
 	toRight     float32 // gain of moving one to the right
@@ -166,21 +163,28 @@ type gain struct {
 	node *node
 }
 
+// A halving is a part of the nodes on two sides, which exchange nodes.
+type halving struct {
+	nodes       []*node
+	left, right int // buckets
+	signatures  []signature
+	gains       []gain // of nodes
+}
+
 // split exchanges nodes between the two sides while that has a gain.
 func (p *partitioner) split(nodes []*node, left, right int, rng *mt19937.Generator) {
-	signatures := compactUtilities(nodes)
+	h := halving{nodes, left, right, compactUtilities(nodes), make([]gain, len(nodes))}
 	for _, n := range nodes {
 		for _, u := range n.utilities {
 			if n.bucket == left {
-				signatures[u].left++
+				h.signatures[u].left++
 			} else {
-				signatures[u].right++
+				h.signatures[u].right++
 			}
 		}
 	}
-	gains := make([]gain, len(nodes))
 	for range splitIterations {
-		if p.iterate(nodes, gains, signatures, left, right, rng) == 0 {
+		if p.iterate(&h, rng) == 0 {
 			return
 		}
 	}
@@ -214,7 +218,8 @@ func compactUtilities(nodes []*node) []signature {
 
 // iterate moves pairs of nodes in descending order of gain, and returns how many
 // nodes it moved.
-func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signature, left, right int, rng *mt19937.Generator) (moved int) {
+func (p *partitioner) iterate(h *halving, rng *mt19937.Generator) (moved int) {
+	nodes, gains, signatures := h.nodes, h.gains, h.signatures
 	for i := range signatures {
 		if s := &signatures[i]; !s.valid {
 			cost := p.cost(s.left, s.right)
@@ -231,7 +236,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 	for i, n := range nodes {
 		g := gain{node: n}
 		for _, u := range n.utilities {
-			if n.bucket == left {
+			if n.bucket == h.left {
 				g.gain += signatures[u].toRight
 			} else {
 				g.gain += signatures[u].toLeft
@@ -239,7 +244,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 		}
 		gains[i] = g
 	}
-	middle := partition(gains, func(g gain) bool { return g.node.bucket == left })
+	middle := partition(gains, func(g gain) bool { return g.node.bucket == h.left })
 	l, r := gains[:middle], gains[middle:]
 	most := func(a, b gain) int { return cmp.Compare(b.gain, a.gain) }
 	slices.SortStableFunc(l, most)
@@ -250,7 +255,7 @@ func (p *partitioner) iterate(nodes []*node, gains []gain, signatures []signatur
 		}
 		for _, n := range [2]*node{l[i].node, r[i].node} {
 			if rng.Float32() > skipProbability {
-				move(n, signatures, left, right)
+				move(n, signatures, h.left, h.right)
 				moved++
 			}
 		}
@@ -278,16 +283,14 @@ func move(n *node, signatures []signature, left, right int) {
 	}
 }
 
-// cost returns the logarithmic gap cost of a utility with x functions on one side
-// and y on the other. The conversions prevent a fused multiply-add, which would
-// round differently.
+// cost returns the logarithmic gap cost of a utility with x functions on one side and y on the other. The
+// conversions prevent a fused multiply-add, which would round differently.
 func (p *partitioner) cost(x, y uint32) float32 {
 	return -(float32(float32(x)*p.log2[x+1]) + float32(float32(y)*p.log2[y+1]))
 }
 
-// partition moves the elements that satisfy pred to the front and returns their
-// number. The result depends on the order of the elements, so partition is
-// libstdc++'s std::partition over bidirectional iterators.
+// partition moves the elements that satisfy pred to the front and returns their number. The result depends on the
+// order of the elements, so partition is libstdc++'s std::partition over bidirectional iterators.
 func partition[E any](s []E, pred func(E) bool) int {
 	lo, hi := 0, len(s)
 	for {

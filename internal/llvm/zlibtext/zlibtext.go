@@ -1,5 +1,4 @@
-// Package zlibtext compresses and decompresses the texts in LLVM's profiles, which are zlib
-// streams after their inflated size.
+// Package zlibtext compresses and decompresses the texts in LLVM's profiles, which are zlib streams after their inflated size.
 package zlibtext
 
 import (

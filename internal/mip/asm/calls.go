@@ -2,19 +2,16 @@ package asm
 
 import "bytes"
 
-// returning holds the functions that always return to their caller: functions
-// of the C library with reserved names that neither call back, nor are
-// cancellation points, nor wait for others; and functions of language runtimes
-// that must not throw.
+// returning holds the functions that always return to their caller: functions of the C library with
+// reserved names that neither call back, nor are cancellation points, nor wait for others; and functions
+// of language runtimes that must not throw.
 //
-// It excludes functions that read or write files: they are cancellation points,
-// and a program can define its own streams and conversions (fopencookie;
-// register_printf_function, which affects snprintf, too). It also excludes
-// checked functions such as __memcpy_chk, which may abort.
+// It excludes functions that read or write files: they are cancellation points, and a program can define
+// its own streams and conversions (fopencookie; register_printf_function, which affects snprintf, too).
+// It also excludes checked functions such as __memcpy_chk, which may abort.
 //
-// Compilers assume the same of these names, except with -ffreestanding or
-// -fno-builtin. With those options a program may define functions of these names;
-// they must return.
+// Compilers assume the same of these names, except with -ffreestanding or -fno-builtin. With those
+// options a program may define functions of these names; they must return.
 var returning = Words(`
 	memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcmp bzero explicit_bzero rawmemchr
 	strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strcpy strncpy
@@ -135,10 +132,10 @@ func (b *builder) call(blk *Block, operand []byte) (never bool) {
 	return false
 }
 
-// settle decides about a call in the current block that may not return. The assumption
+// settleCall decides about a call in the current block that may not return. The assumption
 // is that it does if another instruction of the block follows: behind a call that never
 // returns compilers print the next block.
-func (b *builder) settle(follows bool) {
+func (b *builder) settleCall(follows bool) {
 	switch {
 	case !b.doubtful:
 		return
@@ -152,7 +149,7 @@ func (b *builder) settle(follows bool) {
 	b.doubtful = false
 }
 
-// tailCall records a jump to a function or to an unknown place.
+// tailCall records a jump to a function or to an unknown target.
 func (b *builder) tailCall(blk *Block, operand []byte) {
 	c, ok := b.resolve(operand)
 	switch {
@@ -166,9 +163,8 @@ func (b *builder) tailCall(blk *Block, operand []byte) {
 	}
 }
 
-// ResolveCalls decides which functions of the file always return. A function does
-// if it has no loop (a loop might not end) and every function that it calls
-// returns.
+// ResolveCalls decides which functions of the file always return. A function does if it has no loop (a
+// loop might not end) and every function that it calls returns.
 func (f *File) ResolveCalls() {
 	returns := make([]bool, len(f.Functions))
 	candidates := make([]int32, 0, len(f.Functions))
@@ -211,9 +207,8 @@ func (fn *Function) allReturn(returns []bool) bool {
 	return true
 }
 
-// returnsIfCalleesDo reports whether the function always returns, provided that
-// its calls return: all blocks only return, no block is a root, and the graph has
-// no cycle.
+// returnsIfCalleesDo reports whether the function always returns, provided that its calls return: all
+// blocks only return, no block is a root, and the graph has no cycle.
 func (fn *Function) returnsIfCalleesDo() bool {
 	if len(fn.Blocks) == 0 || fn.Fragment || fn.HasMacro {
 		return false

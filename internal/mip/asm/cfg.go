@@ -6,7 +6,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 )
 
-// EntryPoint is the place of a function's entry probe.
+// EntryPoint is the position of a function's entry probe.
 type EntryPoint struct {
 	Stmt int32 // before this statement
 	// ProbeOnly is set if control can return to the first instruction. Then the
@@ -14,14 +14,12 @@ type EntryPoint struct {
 	ProbeOnly bool
 }
 
-// Block is a basic block: control enters it only at its start, and only its last
-// instructions branch.
+// Block is a basic block: control enters it only at its start, and only its last instructions branch.
 type Block struct {
 	Stmt  int32   // it begins before this statement
 	Succs []int32 // branch targets first, then the block after it
-	// mayLeave is set if control that enters the block may never get to a
-	// successor: the block returns, or calls a function that may throw, exit or
-	// jump far away.
+	// mayLeave is set if control that enters the block may never get to a successor: the block returns,
+	// or calls a function that may throw, exit or jump far away.
 	mayLeave bool
 	// onlyReturns is set if control can leave the function from the block only by
 	// a return or in one of calls, the functions of the file that it calls.
@@ -80,13 +78,10 @@ func (f *File) emptyRegion(i int32) bool {
 	return int(i)+1 >= len(f.Stmts) || f.Stmts[i+1].Opaque == Transparent
 }
 
+// IsAlignment reports whether a directive aligns what follows.
 func IsAlignment(text []byte) bool {
 	word, _ := SplitWord(text)
-	switch string(word) {
-	case ".p2align", ".balign", ".align":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".p2align", ".balign", ".align"}, string(word))
 }
 
 // builder recovers the basic blocks of one function.
@@ -100,7 +95,7 @@ type builder struct {
 	fresh    bool    // a block begins at the next instruction
 	branches bool    // the last instruction was a branch of the current block
 	indirect []int32 // blocks that end with an unresolved indirect jump
-	assume   bool    // that calls return, see settle
+	assume   bool    // that calls return, see settleCall
 	doubtful bool    // the last instruction called callee, which may not return
 	callee   callee
 	succs    [][]int32
@@ -110,16 +105,16 @@ type builder struct {
 // callsReturn assumes that its calls return, except in functions that catch exceptions.
 func (f *File) BuildBlocks(id int32, callsReturn bool) {
 	b := builder{File: f, id: id, fn: &f.Functions[id], assume: callsReturn && !f.Functions[id].catches}
-	b.start(b.fn.Entry.Stmt)
+	b.startBlock(b.fn.Entry.Stmt)
 	b.open, b.fresh = true, b.fn.Entry.ProbeOnly
 	for i, s := range f.Statements(id) {
 		b.statement(i, s)
 	}
-	b.settle(false)
+	b.settleCall(false)
 	if b.open {
 		b.current().leave()
 	}
-	b.link()
+	b.linkBlocks()
 }
 
 // leave records that control may leave the block before its end and not return.
@@ -127,9 +122,9 @@ func (blk *Block) leave() { blk.mayLeave, blk.onlyReturns = true, false }
 
 func (b *builder) current() *Block { return &b.fn.Blocks[len(b.fn.Blocks)-1] }
 
-// start begins a block before statement i. Until link resolves them, successors
+// startBlock begins a block before statement i. Until linkBlocks resolves them, successors
 // are labels, or complements of block numbers for blocks that control falls into.
-func (b *builder) start(i int32) {
+func (b *builder) startBlock(i int32) {
 	b.fn.Blocks = append(b.fn.Blocks, Block{Stmt: i, onlyReturns: true})
 	b.succs = append(b.succs, nil)
 }
@@ -138,10 +133,10 @@ func (b *builder) statement(i int32, s *Stmt) {
 	switch {
 	case s.Kind == StmtOpaque:
 		if !b.emptyRegion(i) {
-			b.reach(i)
+			b.reachStatement(i)
 		}
 	case s.Opaque != Transparent:
-		b.reach(i)
+		b.reachStatement(i)
 		b.current().leave()
 		if b.mentionsBlock(b.Text(s)) { // asm goto
 			b.fresh = true
@@ -163,10 +158,10 @@ func (b *builder) mentionsBlock(text []byte) bool {
 	})
 }
 
-// reach begins a new block before statement i if one is needed.
-func (b *builder) reach(i int32) {
+// reachStatement begins a new block before statement i if one is needed.
+func (b *builder) reachStatement(i int32) {
 	if i < b.fn.Entry.Stmt {
-		b.take(0)
+		b.takeLabels(0)
 		return
 	}
 	needed := slices.ContainsFunc(b.run, b.beginsBlock)
@@ -174,22 +169,22 @@ func (b *builder) reach(i int32) {
 		needed, b.fresh = false, false
 	}
 	starts := needed || b.fresh || !b.open
-	b.settle(!starts)
+	b.settleCall(!starts)
 	if starts {
 		if b.open {
 			last := len(b.succs) - 1
 			b.succs[last] = append(b.succs[last], ^int32(len(b.fn.Blocks)))
 		}
 		orphan := !b.open && !needed
-		b.start(i)
+		b.startBlock(i)
 		b.current().root = orphan
 	}
-	b.take(int32(len(b.fn.Blocks) - 1))
+	b.takeLabels(int32(len(b.fn.Blocks) - 1))
 	b.open, b.fresh, b.branches = true, false, false
 }
 
-// take assigns the pending labels to block n.
-func (b *builder) take(n int32) {
+// takeLabels assigns the pending labels to block n.
+func (b *builder) takeLabels(n int32) {
 	blk := &b.fn.Blocks[n]
 	var uses labelUses
 	for _, id := range b.run {
@@ -211,7 +206,7 @@ func (b *builder) instruction(i int32, s *Stmt) {
 	if b.branches && len(b.run) == 0 && (kind == FlowBranch || kind == FlowJump) {
 		b.fresh = false
 	}
-	b.reach(i)
+	b.reachStatement(i)
 	if i < b.fn.Entry.Stmt {
 		return
 	}
@@ -262,9 +257,9 @@ func (b *builder) tableIn(operand []byte) *table {
 	return nil
 }
 
-// link replaces the labels among the successors by blocks, and gives each
+// linkBlocks replaces the labels among the successors by blocks, and gives each
 // unresolved indirect jump all the targets that it may have.
-func (b *builder) link() {
+func (b *builder) linkBlocks() {
 	resolved := map[int32]bool{}
 	for _, succs := range b.succs {
 		for _, s := range succs {

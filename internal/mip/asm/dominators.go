@@ -2,10 +2,9 @@ package asm
 
 import "slices"
 
-// dominators numbers the dominator tree and measures loops. A block that
-// control may enter from outside is a child of the entry block, which is
-// covered whenever any block of the function is. A fragment has no such entry:
-// there the parent is a root that is no block.
+// dominators numbers the dominator tree and measures loops. A block that control may enter from outside
+// is a child of the entry block, which is covered whenever any block of the function is. A fragment has
+// no such entry: there the parent is a root that is no block.
 //
 // Algorithm: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 func (in *inference) dominators() {
@@ -66,16 +65,16 @@ func (in *inference) reversePostorder() (rank, order []int32) {
 	n := int32(len(in.blocks))
 	reached := make([]int32, n)
 	successors := func(b int32) []int32 { return in.blocks[b].Succs }
-	in.spread(reached, 1, 0, successors)
+	in.spreadMark(reached, 1, 0, successors)
 	for b := range n {
 		if in.blocks[b].root {
-			in.spread(reached, 1, b, successors)
+			in.spreadMark(reached, 1, b, successors)
 		}
 	}
 	for b := range n {
 		if reached[b] == 0 {
 			in.blocks[b].root = true
-			in.spread(reached, 1, b, successors)
+			in.spreadMark(reached, 1, b, successors)
 		}
 	}
 	seen := make([]bool, n)

@@ -30,8 +30,7 @@ type Edit struct {
 	Text     string
 }
 
-// Apply sorts the edits and appends the file with the edits made, then
-// tailText.
+// Apply sorts the edits and appends the file with the edits made, then tailText.
 func (f *File) Apply(dst []byte, edits []Edit, tailText []byte) []byte {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Pos, b.Pos) })
 	dst = slices.Grow(dst, len(f.Src)+len(tailText))

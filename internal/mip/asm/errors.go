@@ -3,8 +3,7 @@ package asm
 import "errors"
 
 var (
-	// ErrUnsupportedTarget is returned for a target that package instrument
-	// cannot print probes for.
+	// ErrUnsupportedTarget is returned for a target that package instrument cannot print probes for.
 	ErrUnsupportedTarget = errors.New("unsupported target")
 	// ErrInstrumented is returned for text that has MIP records already.
 	ErrInstrumented = errors.New("already instrumented")

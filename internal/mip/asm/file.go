@@ -2,17 +2,10 @@ package asm
 
 import "bytes"
 
-// Read parses the text into statements, sections and functions, and finds how
-// control may reach each label. It infers a zero target from the text.
+// Read parses the text into statements, sections and functions, and finds how control may reach each label.
 func Read(src []byte, target Target) (*File, error) {
 	if err := checkText(src); err != nil {
 		return nil, err
-	}
-	if target == (Target{}) {
-		var err error
-		if target, err = DetectTarget(src); err != nil {
-			return nil, err
-		}
 	}
 	if err := target.check(); err != nil {
 		return nil, err

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"iter"
 	"strings"
+
+	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// Function is a function of the file, or the cold part of one that the
-// compiler put into another section.
+// Function is a function of the file, or the cold part of one that the compiler put into another section.
 type Function struct {
 	Name    string // linkage name, without quotes
 	Label   int32  // the statement that defines it
@@ -32,7 +33,7 @@ type Function struct {
 	Formula [][]int32 // by block: its sources, see infer; nil for a block with a probe
 }
 
-// label is a name for a place in the file.
+// label names a position in the file.
 type label struct {
 	Stmt int32 // that defines it
 	Uses labelUses
@@ -75,8 +76,7 @@ func (t Target) private(name []byte) bool {
 	return bytes.HasPrefix(name, []byte(".L"))
 }
 
-// recover finds the functions and labels of the file and assigns statements to
-// functions.
+// recover finds the functions and labels of the file and assigns statements to functions.
 func (f *File) recover() {
 	r := recovery{File: f, text: string(f.Src), open: map[string]int32{}}
 	r.collectTypes()
@@ -147,7 +147,7 @@ func (r *recovery) statement(i int32) {
 		if s.Opaque == Transparent {
 			if isFunction {
 				r.close(s.Section, i)
-				fn = r.begin(i, name)
+				fn = r.beginFunction(i, name)
 			}
 			if _, dup := r.Labels.byName[string(name)]; !dup {
 				off := int(s.Pos)
@@ -158,22 +158,16 @@ func (r *recovery) statement(i int32) {
 				r.Labels.All = append(r.Labels.All, label{Stmt: i, Block: -1})
 			}
 		} else if isFunction && (fn < 0 || r.Functions[fn].Name != string(name)) {
-			r.define(i, name)
+			r.defineFunction(i, name)
 			r.Functions[len(r.Functions)-1].Skip = opaqueReason[s.Opaque]
 		}
 	}
-	if fn < 0 {
-		if s.Kind == StmtDirective {
-			r.sizeDirective(s, i)
-		}
+	if s.Kind == StmtDirective && r.sizeDirective(s, i) || fn < 0 {
 		return
 	}
 	f := &r.Functions[fn]
 	switch s.Kind {
 	case StmtDirective:
-		if r.sizeDirective(s, i) {
-			return
-		}
 		if r.Target.Format == MachO && s.Opaque == Transparent && string(r.File.Text(s)) == ".cfi_endproc" {
 			s.Fn, f.Last = fn, i
 			r.close(s.Section, -1)
@@ -195,7 +189,6 @@ func (r *recovery) statement(i int32) {
 // opaqueReason is the reason to skip a function, by the opacity of its label.
 var opaqueReason = [...]Reason{inlineAsm: SkipInlineAssembly, macro: SkipMacro}
 
-// isFunction reports whether the label begins a function.
 func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	if r.Target.Format == ELF {
 		// .LNAME$local is LLVM's second name of a function that cannot be replaced.
@@ -204,26 +197,24 @@ func (r *recovery) isFunction(s *Stmt, name []byte) bool {
 	return r.Sections[s.Section].Code && !r.Target.private(name) && !IsDigit(name[0]) && !r.alt[string(name)]
 }
 
-// define appends a function that begins with statement i.
-func (r *recovery) define(i int32, name []byte) int32 {
+func (r *recovery) defineFunction(i int32, name []byte) int32 {
 	id := int32(len(r.Functions))
 	s := &r.Stmts[i]
 	f := Function{Name: string(name), Label: i, Section: s.Section, Last: i, End: -1}
-	f.Fragment = IsFragment(f.Name)
+	_, f.Fragment = symbols.CutCold(f.Name) // the cold part that gcc and LLVM split off a function
 	f.local, f.weak = !r.global[f.Name], r.weak[f.Name]
 	switch {
 	case !r.Sections[s.Section].Code:
 		f.Skip = SkipSection
-	case isOutlined(f.Name):
+	case strings.HasPrefix(strings.TrimPrefix(f.Name, "_"), "OUTLINED_FUNCTION_"):
 		f.Skip = SkipOutlined
 	}
 	r.Functions = append(r.Functions, f)
 	return id
 }
 
-// begin opens the function that begins with statement i.
-func (r *recovery) begin(i int32, name []byte) int32 {
-	id := r.define(i, name)
+func (r *recovery) beginFunction(i int32, name []byte) int32 {
+	id := r.defineFunction(i, name)
 	r.current[r.Stmts[i].Section] = id
 	r.open[r.Functions[id].Name] = id
 	return id
@@ -270,24 +261,6 @@ func (r *recovery) sizeDirective(s *Stmt, i int32) bool {
 	return ok
 }
 
-// IsFragment recognizes by its name the cold part that gcc and LLVM split off a
-// function, FUNCTION.cold or FUNCTION.cold.N.
-func IsFragment(name string) bool {
-	i := strings.LastIndex(name, ".cold")
-	if i <= 0 {
-		return false
-	}
-	rest := name[i+len(".cold"):]
-	if rest == "" {
-		return true
-	}
-	return len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0123456789") == ""
-}
-
-func isOutlined(name string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(name, "_"), "OUTLINED_FUNCTION_")
-}
-
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // Statements iterates over the statements of a function, in its own section and in
@@ -309,8 +282,8 @@ func (fn *Function) Probes() int {
 		return 0
 	}
 	n := 1
-	for b := range fn.Blocks {
-		if b > 0 && fn.Probed(b) {
+	for b := 1; b < len(fn.Blocks); b++ {
+		if fn.Probed(b) {
 			n++
 		}
 	}

@@ -16,11 +16,10 @@ import (
 //   - it implies one of them: either every path to the block passes a source, or
 //     a source is inevitable once the block is reached.
 //
-// "Inevitable" excludes three things between the two starts: a block that control
-// may leave, because a call in it may throw, exit or jump elsewhere; a cycle of
-// the graph, which may run until the process ends; and a branch to another place.
-// Where a jump cannot be resolved the graph has extra edges; they only make both
-// conditions harder to meet.
+// "Inevitable" excludes three things between the two starts: a block that control may leave, because a
+// call in it may throw, exit or jump elsewhere; a cycle of the graph, which may run until the process
+// ends; and a branch to another place. Where a jump cannot be resolved the graph has extra edges; they
+// only make both conditions harder to meet.
 //
 // Sources may be inferred themselves, as long as no block depends on itself.
 
@@ -41,8 +40,7 @@ type inference struct {
 	formula   [][]int32
 	users     [][]int32 // blocks that have it as a source
 
-	// Marks of the search for the block being decided; an entry is set if it
-	// equals stamp.
+	// Marks of the search for the block being decided; an entry is set if it equals stamp.
 	stamp                                      int32
 	inevitable, depends, seenBack, seenForward []int32
 	onPath                                     []int32
@@ -69,7 +67,7 @@ func infer(blocks []Block, fragment bool) [][]int32 {
 	in.preds = predecessors(blocks)
 	in.dominators()
 	for _, b := range in.order() {
-		in.decide(b)
+		in.decideBlock(b)
 	}
 	return in.formula
 }
@@ -95,11 +93,11 @@ func (in *inference) order() []int32 {
 	return order
 }
 
-// decide removes the probe of block b if its coverage follows from other blocks.
-func (in *inference) decide(b int32) {
+// decideBlock removes the probe of block b if its coverage follows from other blocks.
+func (in *inference) decideBlock(b int32) {
 	in.stamp++
 	// The blocks whose coverage is inferred from b's.
-	in.spread(in.depends, in.stamp, b, func(b int32) []int32 { return in.users[b] })
+	in.spreadMark(in.depends, in.stamp, b, func(b int32) []int32 { return in.users[b] })
 	in.markInevitable(b)
 	in.budget = searchLimit
 	sources, ok := in.sourcesBefore(b)
@@ -116,9 +114,9 @@ func (in *inference) decide(b int32) {
 	}
 }
 
-// spread sets mark to stamp for block b and all that next leads to, but does not pass
+// spreadMark sets mark to stamp for block b and all that next leads to, but does not pass
 // blocks that have the mark already.
-func (in *inference) spread(mark []int32, stamp, b int32, next func(b int32) []int32) {
+func (in *inference) spreadMark(mark []int32, stamp, b int32, next func(b int32) []int32) {
 	if mark[b] == stamp {
 		return
 	}
@@ -159,9 +157,8 @@ func (in *inference) markInevitable(b int32) {
 	}
 }
 
-// source reports whether s implies b and may be a source of b. The entry of a
-// fragment may not, because its byte is cleared wherever control enters the
-// fragment.
+// source reports whether s implies b and may be a source of b. The entry of a fragment may not, because
+// its byte is cleared wherever control enters the fragment.
 func (in *inference) source(s, b int32) bool {
 	if in.fragment && s == 0 {
 		return false
@@ -207,16 +204,15 @@ func (in *inference) sourcesBefore(b int32) (sources []int32, ok bool) {
 
 // sourcesAfter looks for a set of sources such that control always reaches one of them after b.
 func (in *inference) sourcesAfter(b int32) (sources []int32, ok bool) {
-	if !in.forward(b, b, &sources) {
+	if !in.leadsToSource(b, b, &sources) {
 		return nil, false
 	}
 	slices.Sort(sources)
 	return slices.Compact(sources), true
 }
 
-// forward reports whether every path from x, which is not a source, leads
-// inevitably to a source.
-func (in *inference) forward(x, b int32, sources *[]int32) bool {
+// leadsToSource reports whether every path from x, which is not a source, leads inevitably to a source.
+func (in *inference) leadsToSource(x, b int32, sources *[]int32) bool {
 	if in.blocks[x].mayLeave || len(in.blocks[x].Succs) == 0 {
 		return false
 	}
@@ -231,7 +227,7 @@ func (in *inference) forward(x, b int32, sources *[]int32) bool {
 		case in.seenForward[s] == in.stamp:
 		case in.source(s, b):
 			*sources = append(*sources, s)
-		case !in.forward(s, b, sources):
+		case !in.leadsToSource(s, b, sources):
 			return false
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// randomGraph makes a function of n blocks in which any block may leave, loop
-// or be entered from outside.
+// randomGraph makes a function of n blocks in which any block may leave, loop or be entered from outside.
 func randomGraph(r *rand.Rand, n int) []Block {
 	blocks := make([]Block, n)
 	leaves := r.IntN(60)
@@ -125,8 +124,7 @@ func check(t *testing.T, g []Block, fragment bool, formula [][]int32, covered []
 	}
 }
 
-// TestInferRandomGraphs: whatever way executions take, the inferred coverage
-// is the true one.
+// TestInferRandomGraphs: whatever way executions take, the inferred coverage is the true one.
 func TestInferRandomGraphs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	blocks, saved := 0, 0

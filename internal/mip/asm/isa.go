@@ -14,7 +14,6 @@ const (
 	FlowTrap // never goes on
 )
 
-// isa is an instruction set.
 type isa interface {
 	flow(ins []byte, syntax X86Syntax) (kind FlowKind, target []byte)
 	// staysFirst reports whether the instruction has to precede the entry

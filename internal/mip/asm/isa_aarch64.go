@@ -2,7 +2,6 @@ package asm
 
 import "bytes"
 
-// aarch64 is the instruction set of AArch64, for ELF and Mach-O.
 type aarch64 struct{}
 
 // conditions of AArch64 and ARM, the suffixes of b and b. in mnemonics.
@@ -54,21 +53,4 @@ func (aarch64) staysFirst(ins []byte) bool {
 		}
 	}
 	return false
-}
-
-// HasWord reports whether the text has the word, other than as part of a longer
-// symbol.
-func HasWord(text []byte, word string) bool {
-	for i := 0; ; {
-		n := bytes.Index(text[i:], []byte(word))
-		if n < 0 {
-			return false
-		}
-		i += n
-		end := i + len(word)
-		if (i == 0 || !symbolChar[text[i-1]]) && (end == len(text) || !symbolChar[text[end]]) {
-			return true
-		}
-		i = end
-	}
 }

@@ -2,14 +2,11 @@ package asm
 
 import "bytes"
 
-// armv7 is the instruction set of ARMv7 and later, in ARM and Thumb-2 code.
 type armv7 struct{}
 
-// armConditions are the conditions that ARM instructions may end with.
 var armConditions = Words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 
-// ArmWord strips the width suffix (.n, .w) and the condition from a mnemonic if
-// the rest is in known.
+// ArmWord strips the width suffix (.n, .w) and the condition from a mnemonic if the rest is in known.
 func ArmWord(word []byte, known ...string) (base string, conditional bool) {
 	w := string(bytes.TrimSuffix(bytes.TrimSuffix(word, []byte(".n")), []byte(".w")))
 	for _, k := range known {
@@ -25,8 +22,7 @@ func ArmWord(word []byte, known ...string) (base string, conditional bool) {
 
 func (armv7) flow(ins []byte, _ X86Syntax) (FlowKind, []byte) {
 	word, rest := SplitWord(ins)
-	// In this order, since "bls" is b with a condition but "bleq" is bl with
-	// one.
+	// In this order, since "bls" is b with a condition but "bleq" is bl with one.
 	base, conditional := ArmWord(word, "b", "bl", "blx", "bx", "bxj")
 	switch base {
 	case "b":

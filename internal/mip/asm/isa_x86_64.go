@@ -2,7 +2,6 @@ package asm
 
 import "bytes"
 
-// x86 is x86_64, in both syntaxes.
 type x86 struct{}
 
 // x86Prefixes are the prefixes that may precede the mnemonic as separate words.

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// stmtKind is the syntactic kind of a statement.
 type stmtKind byte
 
 const (
@@ -53,8 +52,7 @@ type File struct {
 	Target Target
 	isa    isa
 	Stmts  []Stmt
-	// Tail is the position where text can be appended: the end of Src, or the
-	// position of .end.
+	// Tail is the position where text can be appended: the end of Src, or the position of .end.
 	Tail int
 
 	Sections  []Section
@@ -66,7 +64,6 @@ type File struct {
 // Text returns the text of a statement.
 func (f *File) Text(s *Stmt) []byte { return f.Src[s.Pos:s.End] }
 
-// lexer splits a file into statements.
 type lexer struct {
 	*File
 	comment    string // begins a comment anywhere in a line
@@ -94,7 +91,6 @@ func (t Target) commentAndSeparator() (comment, separator string) {
 	return "@", ";"
 }
 
-// lex fills f.Stmts.
 func (f *File) lex() error {
 	if len(f.Src) > math.MaxInt32 {
 		return ErrTooLarge
@@ -105,13 +101,13 @@ func (f *File) lex() error {
 	// Compilers print 25 to 40 bytes per statement.
 	f.Stmts = make([]Stmt, 0, len(f.Src)/28+16)
 	for i := 0; i < f.Tail; {
-		i = l.next(i)
+		i = l.nextStatement(i)
 	}
 	return nil
 }
 
-// next consumes one statement, comment or separator at i and returns its end.
-func (l *lexer) next(i int) int {
+// nextStatement consumes one statement, comment or separator at i and returns its end.
+func (l *lexer) nextStatement(i int) int {
 	src := l.Src
 	switch c := src[i]; {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
@@ -128,12 +124,12 @@ func (l *lexer) next(i int) int {
 	if end, ok := ScanSymbol(src, i); ok {
 		j := SkipBlanks(src, end)
 		if j < len(src) && src[j] == ':' {
-			l.add(StmtLabel, i, end)
+			l.addStatement(StmtLabel, i, end)
 			return j + 1
 		}
 		if j < len(src) && src[j] == '=' && !hasPrefixAt(src, j, "==") {
 			end, next := l.scanStatement(j)
-			l.add(StmtAssign, i, end)
+			l.addStatement(StmtAssign, i, end)
 			return next
 		}
 	}
@@ -141,13 +137,12 @@ func (l *lexer) next(i int) int {
 	if src[i] == '.' {
 		l.directive(i, end)
 	} else {
-		l.add(StmtInstruction, i, end)
+		l.addStatement(StmtInstruction, i, end)
 	}
 	return next
 }
 
-// scanStatement returns the end of the statement's text and the place where the
-// next one may begin.
+// scanStatement returns the end of the statement's text and the place where the next one may begin.
 func (l *lexer) scanStatement(i int) (end, next int) {
 	src := l.Src
 	end = i
@@ -183,8 +178,8 @@ func (l *lexer) scanStatement(i int) (end, next int) {
 	return end, i
 }
 
-// add appends a statement in the current state.
-func (l *lexer) add(kind stmtKind, pos, end int) {
+// addStatement appends a statement in the current state.
+func (l *lexer) addStatement(kind stmtKind, pos, end int) {
 	s := Stmt{Pos: int32(pos), End: int32(end), Fn: -1, Kind: kind, Syntax: l.syntax, Thumb: l.thumb}
 	switch {
 	case l.macroDepth > 0 || l.ifDepth > 0:
@@ -213,11 +208,11 @@ func (l *lexer) directive(pos, end int) {
 	case ".rept", ".irp", ".irpc":
 		l.macroDepth++
 	case ".endm", ".endr", ".endmacro":
-		l.add(StmtDirective, pos, end)
+		l.addStatement(StmtDirective, pos, end)
 		l.macroDepth = max(l.macroDepth-1, 0)
 		return
 	case ".endif":
-		l.add(StmtDirective, pos, end)
+		l.addStatement(StmtDirective, pos, end)
 		l.ifDepth = max(l.ifDepth-1, 0)
 		return
 	case ".intel_syntax":
@@ -246,7 +241,7 @@ func (l *lexer) directive(pos, end int) {
 			l.ifDepth++
 		}
 	}
-	l.add(StmtDirective, pos, end)
+	l.addStatement(StmtDirective, pos, end)
 }
 
 // marker recognizes the comments that compilers print around inline assembly.
@@ -257,7 +252,7 @@ func (l *lexer) marker(pos int, comment []byte) {
 		string(body) == "Start of file scope inline assembly":
 		// rustc's file-scope assembly may contain markers of its own.
 		l.inAsm = 1
-		l.add(StmtOpaque, pos, pos)
+		l.addStatement(StmtOpaque, pos, pos)
 	case string(body) == "NO_APP", string(body) == "InlineAsm End",
 		string(body) == "End of file scope inline assembly":
 		l.inAsm = 0
@@ -289,8 +284,7 @@ func SkipBlanks(src []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i; the end of
-// the line also ends a string.
+// skipString returns the index after the string that starts at i; the end of the line also ends a string.
 func skipString(src []byte, i int) int {
 	for i++; i < len(src) && src[i] != '\n'; i++ {
 		switch src[i] {
@@ -325,23 +319,24 @@ func ScanSymbol(src []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// Uses reports whether the symbol of that name is anywhere in the file, perhaps in a comment.
-func (f *File) Uses(name string) bool {
-	for at := 0; ; at++ {
-		i := bytes.Index(f.Src[at:], []byte(name))
-		if i < 0 {
+// HasWord reports whether the text has the word, other than as part of a longer symbol.
+func HasWord(text []byte, word string) bool {
+	for i := 0; ; {
+		n := bytes.Index(text[i:], []byte(word))
+		if n < 0 {
 			return false
 		}
-		at += i
-		end := at + len(name)
-		if (at == 0 || !symbolChar[f.Src[at-1]]) && (end == len(f.Src) || !symbolChar[f.Src[end]]) {
+		i += n
+		end := i + len(word)
+		if (i == 0 || !symbolChar[text[i-1]]) && (end == len(text) || !symbolChar[text[end]]) {
 			return true
 		}
+		i = end
 	}
 }
 
-// Unquote returns the symbol without its quotes. It keeps escapes, since
-// symbols are compared only with assembly text and printed only into it.
+// Unquote returns the symbol without its quotes. It keeps escapes, since symbols are compared only with
+// assembly text and printed only into it.
 func Unquote(sym []byte) []byte {
 	if len(sym) >= 2 && sym[0] == '"' && sym[len(sym)-1] == '"' {
 		return sym[1 : len(sym)-1]

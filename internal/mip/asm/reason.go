@@ -10,8 +10,7 @@ const (
 	SkipMinInstructions Reason = "fewer instructions than the minimum"
 	SkipGroup           Reason = "in another function group"
 	SkipListed          Reason = "in the special-case list"
-	// SkipOutlined: LLVM's machine outliner gives its functions their own calling
-	// conventions.
+	// SkipOutlined: LLVM's machine outliner gives its functions their own calling conventions.
 	SkipOutlined Reason = "made by the outliner"
 	// SkipXRay: probes would break the sleds.
 	SkipXRay Reason = "has XRay sleds"
@@ -21,9 +20,8 @@ const (
 	// SkipSection: the flags of the section do not mark it as code.
 	SkipSection        Reason = "not in a code section"
 	SkipInstructionSet Reason = "instruction set older than ARMv7"
-	// SkipJumpTable: block probes would overflow the narrow entries of a jump
-	// table. clang avoids them with -mllvm
-	// -aarch64-enable-compress-jump-tables=false, gcc with -fno-jump-tables.
+	// SkipJumpTable: block probes would overflow the narrow entries of a jump table. clang avoids them
+	// with -mllvm -aarch64-enable-compress-jump-tables=false, gcc with -fno-jump-tables.
 	SkipJumpTable Reason = "has compressed jump tables"
 	// SkipBranchRange: block probes would push branch targets out of range.
 	SkipBranchRange Reason = "too large for the range of its branches"
@@ -40,8 +38,7 @@ const (
 	UseOpaque Reason = "in inline assembly or macros"
 	// UseFragment: the compiler has already placed it with other cold code.
 	UseFragment = SkipFragment
-	// UseFormat: Mach-O has no sections for hot and cold code; the linker's
-	// order file places functions.
+	// UseFormat: Mach-O has no sections for hot and cold code; the linker's order file places functions.
 	UseFormat Reason = "placed by the linker alone"
 	// UseTarget: only blocks of x86_64 ELF can be moved.
 	UseTarget Reason = "blocks cannot be moved on this target"

@@ -2,8 +2,7 @@ package asm
 
 import "bytes"
 
-// table is data with the addresses of labels, or their distances to a base:
-// usually a jump table.
+// table is data with the addresses of labels, or their distances to a base: usually a jump table.
 type table struct {
 	label   int32
 	entries []int32 // labels, in order
@@ -26,7 +25,6 @@ func (f *File) findReferences() {
 	r.flushCallSite()
 }
 
-// references is the state of findReferences.
 type references struct {
 	*File
 	table   int32 // index into file.tables, -1 outside of data
@@ -57,14 +55,14 @@ func (r *references) label(s *Stmt) {
 func (r *references) instruction(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
-		r.use(text, usedByOther)
+		r.markUses(text, usedByOther)
 		return
 	}
 	switch kind, target := r.Flow(s); kind {
 	case FlowBranch, FlowJump:
 		id := r.Labels.Find(Unquote(target))
 		if id < 0 {
-			r.use(target, usedByOther)
+			r.markUses(target, usedByOther)
 			return
 		}
 		def := &r.Stmts[r.Labels.All[id].Stmt]
@@ -74,7 +72,7 @@ func (r *references) instruction(s *Stmt) {
 			r.Labels.All[id].Uses |= usedByOther
 		}
 	default:
-		r.use(text, usedByAddress)
+		r.markUses(text, usedByAddress)
 	}
 }
 
@@ -83,7 +81,7 @@ func (r *references) instruction(s *Stmt) {
 func (r *references) directive(s *Stmt) {
 	text := r.Text(s)
 	if s.Opaque != Transparent {
-		r.use(text, usedByOther)
+		r.markUses(text, usedByOther)
 		return
 	}
 	word, rest := SplitWord(text)
@@ -133,7 +131,7 @@ func (r *references) exceptionTable(operand []byte) {
 	case r.expectPad:
 		r.expectPad = false
 		if len(ids) > 0 {
-			r.pad(ids[0])
+			r.markPad(ids[0])
 		}
 	case len(ids) == 0:
 		r.flushCallSite()
@@ -150,12 +148,12 @@ func (r *references) exceptionTable(operand []byte) {
 // counts as a landing pad.
 func (r *references) flushCallSite() {
 	if r.held {
-		r.pad(r.siteStart)
+		r.markPad(r.siteStart)
 	}
 	r.held, r.expectPad = false, false
 }
 
-func (r *references) pad(id int32) {
+func (r *references) markPad(id int32) {
 	l := &r.Labels.All[id]
 	l.Uses |= UsedAsPad
 	if fn := r.Stmts[l.Stmt].Fn; fn >= 0 {
@@ -163,8 +161,7 @@ func (r *references) pad(id int32) {
 	}
 }
 
-// use adds a use to every label that the text mentions.
-func (r *references) use(text []byte, how labelUses) {
+func (r *references) markUses(text []byte, how labelUses) {
 	for _, id := range r.mentions(text) {
 		r.Labels.All[id].Uses |= how
 	}
@@ -209,11 +206,10 @@ func (r *references) mentions(text []byte) []int32 {
 	return r.mention
 }
 
-// isBlockName recognizes by name the labels that compilers print for basic
-// blocks: .L12 of gcc and .LBB3_12 of LLVM. Other labels, such as those for debug
-// information, stand in the middle of blocks. llvm is set for LLVM's labels. LLVM
-// prints them only for blocks that control can reach other than by falling
-// through.
+// isBlockName recognizes by name the labels that compilers print for basic blocks: .L12 of gcc and
+// .LBB3_12 of LLVM. Other labels, such as those for debug information, stand in the middle of blocks.
+// llvm is set for LLVM's labels. LLVM prints them only for blocks that control can reach other than by
+// falling through.
 func (t Target) isBlockName(name []byte) (is, llvm bool) {
 	if t.Format == ELF {
 		if len(name) == 0 || name[0] != '.' {
@@ -242,7 +238,6 @@ func allDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// beginsBlock reports whether the label begins a basic block.
 func (f *File) beginsBlock(id int32) bool {
 	l := &f.Labels.All[id]
 	if l.Uses&(usedByBranch|usedByOther) != 0 {

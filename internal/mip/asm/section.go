@@ -7,9 +7,8 @@ const (
 	RawSection = "__llvm_mipraw" // raw records, which probes write to
 	MapSection = "__llvm_mipmap" // map records; not loaded on ELF
 
-	// On x86_64 ELF, probes of coverage write to words of HitSection instead, which take
-	// no space in the file. The runtime makes the raw records of these, and of the
-	// header in HeaderSection.
+	// On x86_64 ELF, probes of coverage write to words of HitSection instead, which take no space in the
+	// file. The runtime makes the raw records of these, and of the header in HeaderSection.
 	HitSection    = "__profuse_mip_hits"
 	HeaderSection = "__profuse_mip_header"
 )
@@ -72,7 +71,7 @@ func (t *sectionTracker) directive(text []byte) error {
 		if string(word) == ".pushsection" {
 			t.stack = append(t.stack, [2]int32{t.current, t.other})
 		}
-		t.enter(t.intern(s))
+		t.enterSection(t.intern(s))
 	case ".popsection":
 		if n := len(t.stack); n > 0 {
 			t.current, t.other = t.stack[n-1][0], t.stack[n-1][1]
@@ -82,21 +81,21 @@ func (t *sectionTracker) directive(text []byte) error {
 		t.current, t.other = t.other, t.current
 	case ".text", ".data", ".bss":
 		if t.Target.Format == ELF {
-			t.enter(t.intern(elfSection(string(word))))
+			t.enterSection(t.intern(elfSection(string(word))))
 			break
 		}
 		fallthrough
 	default:
 		if t.Target.Format == MachO {
 			if name, ok := machOShortSections[string(word)]; ok {
-				t.enter(t.intern(parseMachOSection([]byte(name))))
+				t.enterSection(t.intern(parseMachOSection([]byte(name))))
 			}
 		}
 	}
 	return nil
 }
 
-func (t *sectionTracker) enter(id int32) { t.current, t.other = id, t.current }
+func (t *sectionTracker) enterSection(id int32) { t.current, t.other = id, t.current }
 
 // intern returns the index of the section with the key of s.
 func (t *sectionTracker) intern(s Section) int32 {
@@ -109,8 +108,7 @@ func (t *sectionTracker) intern(s Section) int32 {
 	return id
 }
 
-// SplitArgs cuts the operands of a directive at the commas outside of strings
-// and trims them.
+// SplitArgs cuts the operands of a directive at the commas outside of strings and trims them.
 func SplitArgs(text []byte) [][]byte {
 	var args [][]byte
 	start := 0
@@ -131,9 +129,5 @@ func SplitArgs(text []byte) [][]byte {
 // IsSectionDirective reports whether a directive switches to a named section.
 func IsSectionDirective(text []byte) bool {
 	word, _ := SplitWord(text)
-	switch string(word) {
-	case ".section", ".pushsection":
-		return true
-	}
-	return false
+	return string(word) == ".section" || string(word) == ".pushsection"
 }

@@ -5,13 +5,13 @@
 // of MIP profiles sees correct coverage, but only of the blocks with probes. To see all
 // blocks, call [Read] on the section's contents, then [Table.Expand] on a profile.
 //
-// Package instrument emits the section, which is not loaded on ELF. Damaged or
-// hostile input gives a *profile.FormatError, and the memory used stays in
-// proportion to the size of the input.
+// Package instrument emits the section, which is not loaded on ELF. Damaged or hostile input gives a
+// *profile.FormatError, and the memory used stays in proportion to the size of the input.
 package blocks
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -43,10 +43,9 @@ const Section = "__profuse_blocks"
 //	     number of sources k
 //	     k × number of a source block
 //
-// A block with k = 0 has a probe: the entry has the function's own, the others
-// have the bytes of the raw record in order. Any other block is covered if one
-// of its sources is. Sources may have sources in turn, but no block depends on
-// itself.
+// A block with k = 0 has a probe: the entry has the function's own, the others have the bytes of the raw
+// record in order. Any other block is covered if one of its sources is. Sources may have sources in turn,
+// but no block depends on itself.
 const (
 	Magic   = 0x42494dfb
 	Version = 1
@@ -163,8 +162,7 @@ func readBlocks(c *cursor.Cursor, f *Function) {
 		f.Blocks[b].Sources = sources[first:len(sources):len(sources)]
 	}
 	if left != 0 {
-		c.Fail(c.At(at).Field("number of words").Gotf("%d more than the blocks have", left).Want("none left").
-			Corrupt())
+		c.Fail(c.At(at).Field("number of words").Gotf("%d more than the blocks have", left).Want("none left").Corrupt())
 	}
 }
 
@@ -210,14 +208,14 @@ func (f *Function) order() (order []uint32, cyclic int) {
 // merged with raw profiles, which have bytes only for the blocks with probes.
 func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 	if p.ModuleHash != t.ModuleHash {
-		return nil, flaw.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).
-			Wantf("%#x", t.ModuleHash).Mismatch()
+		return nil, flaw.In("functions").Field("ModuleHash").Gotf("%#x", p.ModuleHash).Wantf("%#x", t.ModuleHash).Mismatch()
 	}
 	byOffset := make(map[uint64]*Function, len(t.Functions))
 	for i := range t.Functions {
 		byOffset[t.Functions[i].RawOffset] = &t.Functions[i]
 	}
-	out := p.Clone()
+	out := *p
+	out.Functions = slices.Clone(p.Functions) // the blocks are replaced, not changed
 	for i := range out.Functions {
 		f := &out.Functions[i]
 		from := byOffset[f.RawOffset]
@@ -230,7 +228,7 @@ func (t *Table) Expand(p *mip.Profile) (*mip.Profile, error) {
 		}
 		f.Blocks = blocks
 	}
-	return out, nil
+	return &out, nil
 }
 
 // expand returns all blocks but the entry, with their coverage.
@@ -244,14 +242,13 @@ func (f *Function) expand(record int, p *mip.Function) ([]mip.Block, error) {
 		}
 		if next == len(p.Blocks) || p.Blocks[next].Offset != f.Blocks[b].Offset {
 			return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
-				Want("those of the table").Mismatch()
+				Want("the blocks of the table").Mismatch()
 		}
 		covered[b] = p.Blocks[next].Covered
 		next++
 	}
 	if next != len(p.Blocks) {
-		return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).
-			Want(next).Mismatch()
+		return nil, flaw.In("functions").InRecord(record).Field("blocks with probes").Got(len(p.Blocks)).Want(next).Mismatch()
 	}
 	order, _ := f.order()
 	for _, b := range order {

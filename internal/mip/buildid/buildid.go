@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Suffix is the suffix, after the name of a .mip, of the file with the build id of
-// the binary.
+// Suffix is the suffix, after the name of a .mip, of the file with the build id of the binary.
 //
 // The .mip format has no place for a build id, and its module hash is the same
 // for every build. The file is optional; it is text of one line,
@@ -36,8 +35,7 @@ const (
 // Write writes the contents of the file beside a .mip.
 func Write(w io.Writer, id []byte) error {
 	if len(id) == 0 || len(id) > maxSize {
-		return flaw.In("options").Field("build id").Gotf("%d bytes", len(id)).Wantf("1 to %d", maxSize).
-			Unsupported()
+		return flaw.In("options").Field("build id").Gotf("%d bytes", len(id)).Wantf("1 to %d", maxSize).Unsupported()
 	}
 	_, err := fmt.Fprintf(w, "%s %x\n", key, id)
 	return err
@@ -59,7 +57,6 @@ func Find(profilePath string) ([]byte, error) {
 	return id, nil
 }
 
-// read reads the contents of the file beside a .mip.
 func read(r io.Reader) ([]byte, error) {
 	s := bufio.NewScanner(r)
 	line := 0
@@ -71,8 +68,7 @@ func read(r io.Reader) ([]byte, error) {
 		}
 		id, err := hex.DecodeString(strings.TrimSpace(value))
 		if err != nil || len(id) == 0 || len(id) > maxSize {
-			return nil, flaw.In("build id").OnLine(line).Field(key).
-				Got(flaw.Quote(bytes.TrimSpace([]byte(value)))).
+			return nil, flaw.In("build id").OnLine(line).Field(key).Got(flaw.Quote(bytes.TrimSpace([]byte(value)))).
 				Wantf("1 to %d bytes in hexadecimal", maxSize).Corrupt()
 		}
 		return id, nil
@@ -80,6 +76,5 @@ func read(r io.Reader) ([]byte, error) {
 	if err := s.Err(); err != nil && err != bufio.ErrTooLong {
 		return nil, err
 	}
-	return nil, flaw.In("build id").OnLine(max(line, 1)).Field(key).Got("missing").
-		Want("a line with it").Truncated()
+	return nil, flaw.In("build id").OnLine(max(line, 1)).Field(key).Got("missing").Want("a line with it").Truncated()
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 func TestWrite(t *testing.T) {
@@ -50,9 +51,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("without a file: %x, %v", id, err)
 	}
 	for text, want := range map[string]string{"build-id 01ab\n": "\x01\xab", "build-id 0\n": "", "\n\n": ""} {
-		if err := os.WriteFile(path+Suffix, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, path+Suffix, []byte(text))
 		id, err := Find(path)
 		var fe *profile.FormatError
 		if string(id) != want || want == "" && (!errors.As(err, &fe) || fe.File != path+Suffix || fe.Line == 0 || fe.Section != "build id") {

@@ -21,11 +21,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/internal/mip/buildid"
-
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -56,7 +55,7 @@ func New(f *symbolize.File) (*Program, error) {
 // If there is none, the error matches [profile.ErrMismatch].
 func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, error) {
 	others := 0 // programs of another build
-	for _, file := range programs.Named() {
+	for _, file := range programs.Files {
 		program, err := New(file)
 		if err != nil {
 			continue // it is not instrumented
@@ -79,7 +78,7 @@ func Find(programs *symbolize.Programs, name string, buildID []byte) (*Program, 
 	switch {
 	case others > 0:
 		lack = lack.Got("not among those given, which are of other builds").Wantf("build id %x", buildID)
-	case programs != nil && len(programs.Folders) > 0 && buildID == nil:
+	case len(programs.Folders) > 0 && buildID == nil:
 		lack = lack.Gotf("not found in folders: the build id, which is in a file beside a profile (%s), is not known", buildid.Suffix).
 			Want(wantProfiled)
 	default:
@@ -134,9 +133,8 @@ func (p *Program) Frames(at []int64, warn func(profile.Warning), yield func(i in
 	return nil
 }
 
-// Check compares the addresses of functions with the symbols of the program. If they differ, the
-// program is another build, and the error matches [profile.ErrMismatch]. A program without symbols
-// passes.
+// Check compares the addresses of functions with the symbols of the program. If they differ, the program
+// is another build, and the error matches [profile.ErrMismatch]. A program without symbols passes.
 func (p *Program) Check(of *mip.Profile) error {
 	count, first := 0, ""
 	for i := range of.Functions {

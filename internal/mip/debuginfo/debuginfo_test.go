@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -52,14 +51,7 @@ func open(t *testing.T, path string) *debuginfo.Program {
 // emptyProfile is the profile of a program before it ran, runs added.
 func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 	t.Helper()
-	read := func(path string) []byte {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	table, _, err := mip.FindMap(program, read(program), "")
+	table, _, err := mip.FindMap(program, oracle.ReadFile(t, program), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +64,12 @@ func emptyProfile(t *testing.T, program string, runs ...string) *mip.Profile {
 		t.Fatal(err)
 	}
 	for _, run := range runs {
-		if err := m.AddRaw(run, read(filepath.Join(filepath.Dir(program), run)), 1); err != nil {
+		if err := m.AddRaw(run, oracle.ReadFile(t, filepath.Join(filepath.Dir(program), run)), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return m.Profile()
 }
-
-func place(p mip.Place) string { return fmt.Sprintf("%s:%d", path.Base(p.File), p.Line) }
 
 // Functions are where their source says, and blocks on lines of their function.
 func TestSources(t *testing.T) {
@@ -96,18 +86,18 @@ func TestSources(t *testing.T) {
 	var declared []string
 	for i := range sources {
 		s, f := &sources[i], &full.Functions[i]
-		declared = append(declared, f.Name+" "+place(s.Declared))
-		if s.Entry.Place != s.Declared || s.Entry.LineInFunction != s.Declared.Line {
+		declared = append(declared, fmt.Sprintf("%s %s:%d", f.Name, path.Base(s.Declared.File), s.Declared.Line))
+		if s.Entry != s.Declared {
 			t.Errorf("%s begins at %v and is declared at %v", f.Name, s.Entry, s.Declared)
 		}
 		for b, at := range s.Blocks {
 			if f.Blocks[b].Offset == 0 {
-				if at != (mip.BlockSource{}) {
+				if at != (mip.Source{}) {
 					t.Errorf("%s, block %d, which has no place: %+v", f.Name, b, at)
 				}
 				continue
 			}
-			if at.LineInFunction < s.Declared.Line || at.LineInFunction > s.Declared.Line+10 || at.Place != (mip.Place{File: s.Declared.File, Line: at.LineInFunction}) {
+			if at.LineInFunction < s.Declared.Line || at.LineInFunction > s.Declared.Line+10 || at.File != s.Declared.File || at.Line != at.LineInFunction {
 				t.Errorf("%s, block %d: %+v", f.Name, b, at)
 			}
 		}
@@ -125,7 +115,7 @@ func TestSources(t *testing.T) {
 func TestExpand(t *testing.T) {
 	program := open(t, shapes(t))
 	p := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")
-	probes := p.Clone()
+	probes := emptyProfile(t, shapes(t), "shapes-1.mipraw", "shapes-2.mipraw")
 	full, err := program.Expand(p)
 	if err != nil {
 		t.Fatal(err)
@@ -164,9 +154,7 @@ func TestExpand(t *testing.T) {
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("int main(void) {}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, text, []byte("int main(void) {}\n"))
 	plain := filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
 	if _, err := openProgram(plain); !errors.Is(err, profile.ErrMismatch) || !strings.Contains(err.Error(), "not the program that was profiled") {
 		t.Errorf("a program that is not instrumented: %v", err)
@@ -182,13 +170,7 @@ func TestOpen(t *testing.T) {
 func TestFind(t *testing.T) {
 	own := open(t, shapes(t)).File().BuildID
 	folder := t.TempDir()
-	data, err := os.ReadFile(shapes(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "app"), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(folder, "app"), oracle.ReadFile(t, shapes(t)))
 	plain := filepath.Join(oracle.Root(t), "testdata", "correlate", "debug-info.elf")
 	for _, c := range []struct {
 		paths []string

@@ -3,7 +3,6 @@ package debuginfo_test
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,29 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
-
-// shapesFile is a program with debug information.
-const shapesFile = "../../command/testdata/mip/shapes.elf"
-
-// opened opens a program and reads the map in it.
-func opened(t *testing.T, name string) (*debuginfo.Program, *mip.Profile) {
-	t.Helper()
-	data := oracle.ReadFile(t, name)
-	functions, _, err := mip.FindMap(name, data, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := mip.Read(name, functions, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := openProgram(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { program.File().Close() })
-	return program, p
-}
 
 // TestOpenErrors: what is not the program that was profiled is refused.
 func TestOpenErrors(t *testing.T) {
@@ -52,25 +28,11 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestNothingToExpand: without block coverage there are no blocks to infer.
-func TestNothingToExpand(t *testing.T) {
-	program, p := opened(t, shapesFile)
-	calls := p.Clone()
-	calls.Type &^= mip.BlockCoverage
-	if got, err := program.Expand(calls); err != nil || got != calls {
-		t.Errorf("%v, another profile: %v", err, got != calls)
-	}
-}
-
 // TestDamagedBlocks: a table of blocks that is damaged, cut short or of another
 // program says so, with the program's name.
 func TestDamagedBlocks(t *testing.T) {
-	whole, err := os.ReadFile(shapesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, p := opened(t, shapesFile)
-	at := program.File().Section(blocks.Section).Offset
+	whole, p := oracle.ReadFile(t, shapes(t)), emptyProfile(t, shapes(t))
+	at := open(t, shapes(t)).File().Section(blocks.Section).Offset
 	for _, tc := range []struct {
 		what   string
 		offset int64
@@ -85,27 +47,18 @@ func TestDamagedBlocks(t *testing.T) {
 		data := append([]byte(nil), whole...)
 		data[tc.offset] = tc.value
 		file := filepath.Join(t.TempDir(), "app")
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		damaged, err := openProgram(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := damaged.Expand(p)
+		oracle.WriteFile(t, file, data)
+		full, err := open(t, file).Expand(p)
 		var fe *profile.FormatError
 		if full != nil || !errors.As(err, &fe) || profile.ClassOf(fe) != tc.class || fe.File != file || fe.Field != tc.field {
 			t.Errorf("%s: %+v", tc.what, err)
-		}
-		if err := damaged.File().Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
 
 // TestNoFrames: no frames have no source.
 func TestNoFrames(t *testing.T) {
-	if at := debuginfo.Innermost(nil); at != (mip.Place{}) {
+	if at := debuginfo.Innermost(nil); at != (mip.Source{}) {
 		t.Errorf("%+v", at)
 	}
 }

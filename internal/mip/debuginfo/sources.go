@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
@@ -8,7 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
-// Sources finds the places of all functions and blocks. It calls warn, if not nil, with
+// Sources finds the source lines of all functions and blocks. It calls warn, if not nil, with
 // the first reasons why some are unknown, and fails if all are.
 func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.FunctionSource, error) {
 	s := make([]mip.FunctionSource, len(of.Functions))
@@ -24,7 +25,7 @@ func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.Fu
 		if !of.Type.Has(mip.BlockCoverage) {
 			continue
 		}
-		s[i].Blocks = make([]mip.BlockSource, len(f.Blocks))
+		s[i].Blocks = make([]mip.Source, len(f.Blocks))
 		for b := range f.Blocks {
 			if offset := f.Blocks[b].Offset; offset != 0 { // with a probe
 				watch(f.Address+int64(offset), i, b)
@@ -33,7 +34,7 @@ func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.Fu
 	}
 	err := p.Frames(at, warn, func(i int, frames []symbolize.Frame) {
 		source := &s[to[i].function]
-		block := mip.BlockSource{Place: Innermost(frames), LineInFunction: lineIn(frames)}
+		block := Innermost(frames)
 		if b := to[i].block; b != entry {
 			source.Blocks[b] = block
 			return
@@ -43,34 +44,23 @@ func (p *Program) Sources(of *mip.Profile, warn func(profile.Warning)) ([]mip.Fu
 	return s, err
 }
 
-// Innermost returns the place of the innermost frame, which may be inlined.
-func Innermost(frames []symbolize.Frame) mip.Place {
+// Innermost returns the source of the innermost frame, which may be inlined.
+func Innermost(frames []symbolize.Frame) mip.Source {
 	if len(frames) == 0 {
-		return mip.Place{}
+		return mip.Source{}
 	}
-	return mip.Place{File: cleanPath(frames[0].File), Line: frames[0].Line}
+	return mip.Source{File: cleanPath(frames[0].File), Line: frames[0].Line, LineInFunction: frames[len(frames)-1].Line}
 }
 
-// declaration returns the place where the outermost function is declared; if that is
-// unknown, the line of its frame.
-func declaration(frames []symbolize.Frame) mip.Place {
+// declaration returns the line where the outermost function is declared; if that is unknown, the line of
+// its frame.
+func declaration(frames []symbolize.Frame) mip.Source {
 	if len(frames) == 0 {
-		return mip.Place{}
+		return mip.Source{}
 	}
 	outer := frames[len(frames)-1]
-	if outer.StartLine > 0 {
-		return mip.Place{File: cleanPath(outer.File), Line: outer.StartLine}
-	}
-	return mip.Place{File: cleanPath(outer.File), Line: outer.Line}
-}
-
-// lineIn returns the line in the outermost function: for a block of an inlined function,
-// the line of the call.
-func lineIn(frames []symbolize.Frame) uint32 {
-	if len(frames) == 0 {
-		return 0
-	}
-	return frames[len(frames)-1].Line
+	line := cmp.Or(outer.StartLine, outer.Line)
+	return mip.Source{File: cleanPath(outer.File), Line: line, LineInFunction: line}
 }
 
 // cleanPath unifies two spellings of a path that compilers mix, "/src/./a.h" and

@@ -6,13 +6,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Compilers align the heads of loops to 16 or 32 bytes, which is sometimes faster
-// and takes 3 % of an optimized program. Block probes change the size and place
-// of the code, so the compiler's choice of what to align is no longer valid. On
-// x86_64 the package therefore drops the alignment of blocks inside functions,
-// which does not change what the program does; functions and data keep theirs. The
-// directives stay in the text, inside a conditional that is always false, so the
-// assembler skips them.
+// Compilers align the heads of loops to 16 or 32 bytes, which is sometimes faster and takes 3 % of an
+// optimized program. Block probes change the size and place of the code, so the compiler's choice of what
+// to align is no longer valid. On x86_64 the package therefore drops the alignment of blocks inside
+// functions, which does not change what the program does; functions and data keep theirs. The directives
+// stay in the text, inside a conditional that is always false, so the assembler skips them.
 
 // innerAlignment returns the alignment directives that have instructions of the function before and
 // after them, so that they affect only its code. A directive that the package does not understand
@@ -56,8 +54,7 @@ func emitsNoCode(text []byte) bool {
 	return string(word) == ".loc" || bytes.HasPrefix(word, []byte(".cfi_"))
 }
 
-// skippedAlignments returns the alignment directives that the assembler has to
-// skip.
+// skippedAlignments returns the alignment directives that the assembler has to skip.
 func (e *emitter) skippedAlignments() (found []int32) {
 	if e.Target.Arch != asm.X86_64 || !e.opt.blocks() || e.opt.KeepAlignment {
 		return nil
@@ -70,10 +67,10 @@ func (e *emitter) skippedAlignments() (found []int32) {
 	return found
 }
 
-// around prints a line before each of the statements or, with offset 1, behind it.
-func (e *emitter) around(statements []int32, offset int32, line string) {
+// printAround prints a line before each of the statements or, with offset 1, behind it.
+func (e *emitter) printAround(statements []int32, offset int32, line string) {
 	for _, i := range statements {
 		e.text.Line(line)
-		e.insert(e.beforeStmt(i + offset))
+		e.insertText(e.beforeStmt(i + offset))
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// aligned is a function with directives that align code, and others. Those with
-// a comment stay.
+// aligned is a function with directives that align code, and others. Those with a comment stay.
 const aligned = `	.text
 	.p2align	4 # function
 	.type	f,@function
@@ -56,8 +55,7 @@ g:
 	.size	g, .-g
 `
 
-// passed returns the alignment directives that the assembler passes over, and
-// those that it reads.
+// passed returns the alignment directives that the assembler passes over, and those that it reads.
 func passed(t *testing.T, text string) (over, read []string) {
 	t.Helper()
 	inside := false
@@ -84,8 +82,7 @@ func passed(t *testing.T, text string) (over, read []string) {
 	return over, read
 }
 
-// TestInnerAlignment: block probes do away with the alignment of blocks, and
-// with no other.
+// TestInnerAlignment: block probes do away with the alignment of blocks, and with no other.
 func TestInnerAlignment(t *testing.T) {
 	records := func(list []string) (own []string) {
 		for _, line := range list {
@@ -95,7 +92,7 @@ func TestInnerAlignment(t *testing.T) {
 		}
 		return own
 	}
-	text, _, err := Rewrite(nil, []byte(aligned), Options{Profile: coverage | mip.BlockCoverage})
+	text, _, err := Rewrite(nil, []byte(aligned), Options{Target: x86ELF, Profile: coverage | mip.BlockCoverage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +106,7 @@ func TestInnerAlignment(t *testing.T) {
 	for _, opt := range []Options{
 		{Profile: coverage}, {Profile: callCounts}, {Profile: coverage | mip.BlockCoverage, KeepAlignment: true},
 	} {
+		opt.Target = x86ELF
 		text, _, err := Rewrite(nil, []byte(aligned), opt)
 		if err != nil {
 			t.Fatal(err)

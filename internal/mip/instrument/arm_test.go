@@ -52,8 +52,7 @@ func TestARMFlow(t *testing.T) {
 	}
 }
 
-// TestARMScratch: block probes take registers that the block writes before it
-// reads, and save others.
+// TestARMScratch: block probes take registers that the block writes before it reads, and save others.
 func TestARMScratch(t *testing.T) {
 	for _, tt := range []struct {
 		block string

@@ -11,7 +11,8 @@ import (
 // BenchmarkRewrite measures bytes of assembly text per second.
 func BenchmarkRewrite(b *testing.B) {
 	for _, tt := range []struct{ cc, source string }{{"clang-22", "flow.c"}, {"g++", "throw.cpp"}} {
-		text := native(b, tt.cc).assembly(b, tt.source, "-O2")
+		tc := native(b, tt.cc)
+		text, target := tc.assembly(b, tt.source, "-O2"), tc.target(b)
 		for _, profile := range modes {
 			b.Run(fmt.Sprintf("%s/%d", tt.source, profile), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
@@ -19,7 +20,7 @@ func BenchmarkRewrite(b *testing.B) {
 				var out []byte
 				for b.Loop() {
 					var err error
-					if out, _, err = instrument.Rewrite(out[:0], text, instrument.Options{Profile: profile}); err != nil {
+					if out, _, err = instrument.Rewrite(out[:0], text, instrument.Options{Target: target, Profile: profile}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Compilers take nearly all the time of these tests, so what they make is made
-// once: a memo keeps assembly, programs and what programs print for all tests
-// that ask.
+// Compilers take nearly all the time of these tests, so what they make is made once: a memo keeps
+// assembly, programs and what programs print for all tests that ask.
 type memo[V any] struct {
 	mu    sync.Mutex
 	cells map[string]*cell[V]
@@ -47,6 +46,7 @@ var (
 	assemblies memo[[]byte]
 	programs   memo[*built]
 	runtimes   memo[string]
+	triples    memo[string]
 	runs       memo[*ran]
 )
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
-	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
 // TestCalls: which calls are known to return, from a function whose last block
@@ -91,7 +90,7 @@ memchr:
 	for _, tt := range tests {
 		body := "\t.text\n" + helpers + "\t.globl\tf\n\t.type\tf,@function\nf:\n\t" + strings.Replace(tt.call, " ", "\t", 1) +
 			"\n\ttestl\t%ecx, %ecx\n\tje\t.LBB0_2\n# %bb.1:\n\tincl\t%eax\n.LBB0_2:\n\tretq\n\t.size\tf, .-f\n"
-		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}})
+		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: x86ELF})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +124,7 @@ f:
 	retq
 	.size	f, .-f
 `
-		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: asm.Target{Arch: asm.X86_64, Format: asm.ELF}})
+		_, r, err := Rewrite(nil, []byte(body), Options{Profile: coverage | mip.BlockCoverage, Target: x86ELF})
 		if err != nil {
 			t.Fatal(err)
 		}

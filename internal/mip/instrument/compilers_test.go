@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestCountsEqualClang: functions and their numbers of calls are what clang's
-// own instrumentation counts.
+// TestCountsEqualClang: functions and their numbers of calls are what clang's own instrumentation counts.
 func TestCountsEqualClang(t *testing.T) {
 	for _, version := range []string{"19", "22"} {
 		for _, p := range []program{flowProgram, throwProgram} {
@@ -38,7 +37,7 @@ func TestCountsEqualClang(t *testing.T) {
 				exe := tc.build(t, p, optionsFor(counts))
 				counted := tc.profile(t, exe, arguments...)
 				covered := tc.profile(t, tc.build(t, p, optionsFor(coverage)), arguments...)
-				compareCalls(t, reference, counted, functionSymbols(t, exe.exe))
+				compareCalls(t, reference, counted, symbolNames(t, exe.exe))
 				for i, f := range covered.Functions {
 					if f.Covered() != counted.Functions[i].Covered() {
 						t.Errorf("%s: coverage %t, call count %d", f.Name, f.Covered(), counted.Functions[i].CallCount)
@@ -154,8 +153,7 @@ func sameGraphs(t *testing.T, tc toolchain, a, b program) {
 	}
 }
 
-// TestRustc instruments the crate of a Rust program in every mode, in both
-// syntaxes.
+// TestRustc instruments the crate of a Rust program in every mode, in both syntaxes.
 func TestRustc(t *testing.T) {
 	rustc, clang := oracle.Tool(t, "rustc"), native(t, "clang-22")
 	for _, syntax := range []string{"att", "intel"} {
@@ -189,19 +187,15 @@ func TestRustc(t *testing.T) {
 	}
 }
 
-// buildRust links the program once for each of the options, with the crate's
-// own object replaced by one made of its assembly. rustc calls the linker once,
-// so a script puts the objects in.
+// buildRust links the program once for each of the options, with the crate's own object replaced by one
+// made of its assembly. rustc calls the linker once, so a script puts the objects in.
 func (tc toolchain) buildRust(t *testing.T, rustc, syntax string, options []*instrument.Options) (exes []*built) {
 	t.Helper()
 	dir := keptDir(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
 	flags := []string{"-O", "-Ccodegen-units=1", "-Cllvm-args=-x86-asm-syntax=" + syntax, testdata(t, "flow.rs")}
 	must(t, dir, rustc, append(flags, "--emit=asm", "-o", "flow.s")...)
-	plain, err := os.ReadFile(path("flow.s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := oracle.ReadFile(t, path("flow.s"))
 	script := fmt.Sprintf(`#!/bin/sh
 set -e
 link() {
@@ -220,9 +214,7 @@ link() {
 		if texts[i] = plain; opt == nil {
 			continue
 		}
-		if texts[i], _, err = instrument.Rewrite(nil, plain, *opt); err != nil {
-			t.Fatal(err)
-		}
+		texts[i], _ = tc.rewrite(t, plain, *opt)
 	}
 	for i, object := range tc.assemble(t, texts) {
 		b, runtime := &built{exe: path(fmt.Sprint(i))}, ""

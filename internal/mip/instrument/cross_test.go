@@ -8,8 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// crossTools returns the compilers for a triple of Debian's cross packages,
-// whose programs qemu runs.
+// crossTools returns the compilers for a triple of Debian's cross packages, whose programs qemu runs.
 func crossTools(t *testing.T, triple, qemu string) map[string]toolchain {
 	t.Helper()
 	gcc := oracle.Tool(t, triple+"-gcc")

@@ -16,8 +16,7 @@ func localPrefix(t asm.Target) string {
 	return "." + asm.LocalStem
 }
 
-// label returns a label local to the file; kind says what part of function id
-// it names.
+// label returns a label local to the file; kind says what part of function id it names.
 func (e *emitter) label(kind byte, id int) string {
 	return localPrefix(e.Target) + string(kind) + strconv.Itoa(id)
 }
@@ -45,9 +44,8 @@ func (e *emitter) recordSymbol(id int) string {
 	return e.label(labelRecord, id)
 }
 
-// sampleWords is the size in bytes of the two words before a record with
-// samples: the offset of the next called function's record, and the number of
-// the next call to sample.
+// sampleWords is the size in bytes of the two words before a record with samples: the offset of the next
+// called function's record, and the number of the next call to sample.
 const sampleWords = 8
 
 // record returns an expression for the raw record of a function.
@@ -58,14 +56,12 @@ func (e *emitter) record(id int) string {
 	return e.recordSymbol(id)
 }
 
-// symbol returns the function's own symbol with a suffix, quoted where the
-// assembler requires it.
+// symbol returns the function's own symbol with a suffix, quoted where the assembler requires it.
 func (e *emitter) symbol(id int, suffix string) string {
 	return asm.QuoteLike(nil, e.Functions[id].Name+suffix)
 }
 
-// probes prints the probes of all functions and the labels that the records
-// refer to.
+// probes prints the probes of all functions and the labels that the records refer to.
 func (e *emitter) probes() {
 	for id := range e.Functions {
 		fn := &e.Functions[id]
@@ -73,7 +69,7 @@ func (e *emitter) probes() {
 			continue
 		}
 		e.text.Line(e.label(labelStart, id), ":")
-		e.insert(e.beforeStmt(fn.Label + 1))
+		e.insertText(e.beforeStmt(fn.Label + 1))
 		p := &probe{
 			target: e.Target, record: e.record(id), width: 1, label: e.label(labelGo, id),
 			counts: e.opt.counts(), samples: e.opt.samples(), atomic: e.opt.Atomic,
@@ -83,12 +79,12 @@ func (e *emitter) probes() {
 			p.hits, p.record, p.width = true, e.label(labelHits, id), e.opt.hitWidth()
 		}
 		e.prober.entryProbe(&e.text, p)
-		e.insert(e.beforeStmt(fn.Entry.Stmt))
+		e.insertText(e.beforeStmt(fn.Entry.Stmt))
 		if fn.BlocksSkip == "" {
 			e.blockProbes(id, fn, p)
 		}
 		e.text.Line(e.label(labelEnd, id), ":")
-		e.insert(fn.End)
+		e.insertText(fn.End)
 	}
 }
 
@@ -130,7 +126,7 @@ func (e *emitter) blockProbes(id int, fn *asm.Function, p *probe) {
 		for at > 0 && int(at) <= len(e.Stmts) && isPCAnchor(e.File, at-1) {
 			at--
 		}
-		e.insert(e.beforeStmt(at))
+		e.insertText(e.beforeStmt(at))
 	}
 	e.rewriteCompares(id)
 }
@@ -143,7 +139,6 @@ func (o *Options) blocksAt() int {
 	return 1
 }
 
-// records prints the sections of records, which follow the code.
 func (e *emitter) records() {
 	w := e.objectWriter()
 	printed := false
@@ -171,7 +166,7 @@ func (e *emitter) records() {
 	section(blocksSection, infers, e.inferenceRecord)
 	if printed {
 		w.finish()
-		e.insert(e.Tail)
+		e.insertText(e.Tail)
 	}
 }
 
@@ -180,9 +175,8 @@ func infers(fn *asm.Function) bool {
 	return fn.Skip == "" && slices.ContainsFunc(fn.Formula, func(sources []int32) bool { return sources != nil })
 }
 
-// rawRecord prints the raw record of a function as it is before the program
-// runs: coverage bytes 0xff; counter and timestamp 0xffffffff, with samples
-// after the words next and due.
+// rawRecord prints the raw record of a function as it is before the program runs: coverage bytes 0xff;
+// counter and timestamp 0xffffffff, with samples after the words next and due.
 func (e *emitter) rawRecord(id int, fn *asm.Function) {
 	if e.opt.counts() {
 		e.text.Line("\t.p2align\t2")
@@ -236,8 +230,7 @@ func (e *emitter) mapRecord(id int, fn *asm.Function) {
 	e.text.Line("\t.ascii\t\"", fn.Name, "\"")
 }
 
-// inferenceRecord prints a record of section __profuse_blocks; package blocks
-// documents its layout.
+// inferenceRecord prints a record of section __profuse_blocks; package blocks documents its layout.
 func (e *emitter) inferenceRecord(id int, fn *asm.Function) {
 	here := e.beginRecord(labelInfer, id)
 	words := 0
@@ -280,9 +273,8 @@ func (e *emitter) pointerAlignment() string {
 	return "3"
 }
 
-// functionAddress returns a symbol at the start of the function. ELF linkers
-// refuse the distance to a symbol that another image may preempt, so those get
-// a local label.
+// functionAddress returns a symbol at the start of the function. ELF linkers refuse the distance to a
+// symbol that another image may preempt, so those get a local label.
 func (e *emitter) functionAddress(id int) string {
 	if e.Target.Format == asm.MachO {
 		return e.symbol(id, "")
@@ -315,7 +307,6 @@ func (e *emitter) difference(a, b string) {
 
 func (e *emitter) word(v uint64) { e.text.Line("\t.long\t", strconv.FormatUint(v, 10)) }
 
-// moduleHash returns the hash of the link unit's name.
 func (o *Options) moduleHash() uint32 {
 	if o.LinkUnit == "" {
 		return guid.LinkUnit("a.out")
@@ -323,8 +314,7 @@ func (o *Options) moduleHash() uint32 {
 	return guid.LinkUnit(o.LinkUnit)
 }
 
-// stringLength returns the length in bytes of a string as the assembler writes it:
-// an escape is one byte.
+// stringLength returns the length in bytes of a string as the assembler writes it: an escape is one byte.
 func stringLength(s string) int {
 	n := 0
 	for i := 0; i < len(s); i++ {

@@ -20,8 +20,7 @@ const (
 func CompilerFlags(c Compiler, t asm.Target, profile mip.ProfileType) []string {
 	var flags []string
 	if c == Clang {
-		// Without -fverbose-asm no comments mark inline assembly outside
-		// functions.
+		// Without -fverbose-asm no comments mark inline assembly outside functions.
 		flags = append(flags, "-fverbose-asm")
 	}
 	switch {
@@ -41,18 +40,16 @@ func CompilerFlags(c Compiler, t asm.Target, profile mip.ProfileType) []string {
 	return flags
 }
 
-// wideJumpTables are the options against narrow entries in the jump tables of
-// AArch64, see SkipJumpTable.
+// wideJumpTables are the options against narrow entries in the jump tables of AArch64, see SkipJumpTable.
 var wideJumpTables = map[Compiler][]string{
 	Clang: {"-mllvm", "-aarch64-enable-compress-jump-tables=false"},
 	Rustc: {"-Cllvm-args=-aarch64-enable-compress-jump-tables=false"},
 	GCC:   {"-fno-jump-tables"},
 }
 
-// UseFlags returns the options that a compiler needs, beside the user's options, to print assembly
-// for [Use]: each function in a section of its own, and the same
-// blocks as in the instrumented build where that costs no speed. gcc for
-// AArch64 instruments blocks without jump tables only, so functions with
+// UseFlags returns the options that a compiler needs, beside the user's options, to print assembly for
+// [Use]: each function in a section of its own, and the same blocks as in the instrumented build where
+// that costs no speed. gcc for AArch64 instruments blocks without jump tables only, so functions with
 // switches no longer match their profiles.
 func UseFlags(c Compiler, t asm.Target) []string {
 	var flags []string

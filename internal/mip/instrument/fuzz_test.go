@@ -11,8 +11,10 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
+var x86ELF = asm.Target{Arch: asm.X86_64, Format: asm.ELF}
+
 var fuzzTargets = []asm.Target{
-	{Arch: asm.X86_64, Format: asm.ELF},
+	x86ELF,
 	{Arch: asm.AArch64, Format: asm.ELF},
 	{Arch: asm.ARM, Format: asm.ELF},
 	{Arch: asm.X86_64, Format: asm.MachO},
@@ -74,8 +76,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// remove takes the insertions out of what apply returned; nil if they are not
-// where they should be.
+// remove takes the insertions out of what apply returned; nil if they are not where they should be.
 func remove(out []byte, e *emitter) []byte {
 	var back []byte
 	for _, ins := range e.insertions {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 	"github.com/profuse-pgo/profuse/internal/mip/instrument"
 	"github.com/profuse-pgo/profuse/internal/mip/runtime"
@@ -72,9 +73,31 @@ func (tc toolchain) assembly(t testing.TB, source string, flags ...string) []byt
 	return assemblies.get(fmt.Sprint(tc.cc, args), func() []byte {
 		out := filepath.Join(t.TempDir(), "a.s")
 		must(t, "", tc.cc, append(args, out)...)
-		text := oracle.ReadFile(t, out)
-		return text
+		return oracle.ReadFile(t, out)
 	})
+}
+
+// target returns what the compiler compiles for.
+func (tc toolchain) target(t testing.TB) asm.Target {
+	t.Helper()
+	args := append(slices.Clone(tc.flags), "-dumpmachine")
+	triple := triples.get(fmt.Sprint(tc.cc, args), func() string { return must(t, "", tc.cc, args...) })
+	target, err := asm.ParseTriple(strings.TrimSpace(triple))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+// rewrite instruments what the compiler has printed.
+func (tc toolchain) rewrite(t testing.TB, text []byte, opt instrument.Options) ([]byte, []instrument.FunctionReport) {
+	t.Helper()
+	opt.Target = tc.target(t)
+	text, report, err := instrument.Rewrite(nil, text, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, report
 }
 
 // build builds the program, instrumented unless opt is nil.
@@ -87,11 +110,7 @@ func (tc toolchain) build(t testing.TB, p program, opt *instrument.Options) *bui
 			text := tc.assembly(t, source, p.cflags...)
 			if opt != nil {
 				var report []instrument.FunctionReport
-				var err error
-				text, report, err = instrument.Rewrite(nil, text, *opt)
-				if err != nil {
-					t.Fatalf("%s: %v", source, err)
-				}
+				text, report = tc.rewrite(t, text, *opt)
 				b.reports = append(b.reports, report)
 			}
 			texts = append(texts, text)
@@ -124,9 +143,7 @@ func (tc toolchain) assemble(t testing.TB, texts [][]byte) (objects []string) {
 	dir := keptDir(t)
 	for i, text := range texts {
 		source, object := filepath.Join(dir, fmt.Sprint(i, ".s")), filepath.Join(dir, fmt.Sprint(i, ".o"))
-		if err := os.WriteFile(source, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, source, text)
 		must(t, dir, tc.cc, slices.Concat(tc.flags, []string{"-c", source, "-o", object})...)
 		objects = append(objects, object)
 	}
@@ -139,9 +156,7 @@ func (tc toolchain) runtime(t testing.TB, p mip.ProfileType) string {
 	options := runtime.Options{Coverage: p.Has(coverage)}
 	return runtimes.get(fmt.Sprintf("%q %v", tc, options), func() string {
 		c, o := filepath.Join(keptDir(t), "runtime.c"), filepath.Join(keptDir(t), "runtime.o")
-		if err := os.WriteFile(c, runtime.Source(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, c, runtime.Source())
 		must(t, "", tc.cc, slices.Concat(tc.flags, options.Args(), []string{"-x", "c", "-O2", "-fPIC", "-c", c, "-o", o})...)
 		return o
 	})
@@ -199,8 +214,7 @@ func (tc toolchain) profile(t testing.TB, b *built, runs ...[]string) *mip.Profi
 
 func readMap(t testing.TB, exe string) *mip.Profile {
 	t.Helper()
-	data := oracle.ReadFile(t, exe)
-	m, _, err := mip.FindMap(exe, data, "")
+	m, _, err := mip.FindMap(exe, oracle.ReadFile(t, exe), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,18 +272,8 @@ func cxx(cc string) string {
 	return strings.Replace(strings.Replace(cc, "clang", "clang++", 1), "gcc", "g++", 1)
 }
 
-// functionSymbols returns the names of the functions in the symbol table.
-func functionSymbols(t testing.TB, exe string) []string {
-	return symbolNames(t, exe, func(s elf.Symbol) bool {
-		return elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF
-	})
-}
-
-func allSymbols(t testing.TB, exe string) []string {
-	return symbolNames(t, exe, func(elf.Symbol) bool { return true })
-}
-
-func symbolNames(t testing.TB, exe string, want func(elf.Symbol) bool) (names []string) {
+// symbolNames returns the names in the symbol table.
+func symbolNames(t testing.TB, exe string) (names []string) {
 	t.Helper()
 	f, err := elf.Open(exe)
 	if err != nil {
@@ -281,9 +285,7 @@ func symbolNames(t testing.TB, exe string, want func(elf.Symbol) bool) (names []
 		t.Fatal(err)
 	}
 	for _, s := range symbols {
-		if want(s) {
-			names = append(names, s.Name)
-		}
+		names = append(names, s.Name)
 	}
 	return names
 }

@@ -22,9 +22,8 @@ __attribute__((noinline)) int unused(int n) { return sink -= n; }
 int main(int c, char **v) { for (int i = 0; i < c; i++) f(i); return sink; }
 `
 
-// TestMachORuntime compiles the runtime for macOS without a warning and links
-// it with instrumented code. That nothing is undefined says that it needs no
-// more of the system than libSystem.tbd has.
+// TestMachORuntime compiles the runtime for macOS without a warning and links it with instrumented code.
+// That nothing is undefined says that it needs no more of the system than libSystem.tbd has.
 func TestMachORuntime(t *testing.T) {
 	clang, lld := oracle.Tool(t, "clang-19"), oracle.Tool(t, "ld64.lld-19")
 	testdata := filepath.Join(oracle.Root(t), "internal", "mip", "runtime", "testdata")
@@ -41,19 +40,14 @@ func TestMachORuntime(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				oracle.WriteFile(t, file, []byte(text))
 				return file
 			}
 			for _, header := range strings.Fields("errno fcntl signal stdlib string unistd sched stdio sys/stat sys/mman") {
 				write("include/"+header+".h", "#include \""+declarations+"\"\n")
 			}
 			target := "--target=" + arch + "-apple-macos13"
-			machO, err := asm.ParseTriple(arch + "-apple-macos13")
-			if err != nil {
-				t.Fatal(err)
-			}
+			tc := toolchain{cc: clang, flags: []string{target}}
 			source := write("runtime.c", string(runtime.Source()))
 			text := must(t, dir, clang, target, "-O1", "-S", write("m.c", machOProgram), "-o", "-")
 			for _, profile := range []mip.ProfileType{coverage, counts, counts | mip.ReturnAddress, counts | mip.ReturnAddress | withBB} {
@@ -67,10 +61,7 @@ func TestMachORuntime(t *testing.T) {
 				}
 				flags = append(flags, opt.Args()...)
 				must(t, dir, clang, flags...)
-				out, report, err := instrument.Rewrite(nil, []byte(text), instrument.Options{Target: machO, Profile: profile})
-				if err != nil {
-					t.Fatal(err)
-				}
+				out, report := tc.rewrite(t, []byte(text), instrument.Options{Profile: profile})
 				must(t, dir, clang, target, "-c", write("m.s", string(out)), "-o", filepath.Join(dir, "m.o"))
 				exe := filepath.Join(dir, "a.out")
 				must(t, dir, lld, "-arch", arch, "-platform_version", "macos", "13.0", "13.0", "-dead_strip",

@@ -46,18 +46,7 @@ type machO struct {
 // instrumented returns the objects of a program.
 func (m machO) instrumented(t *testing.T, text []byte, profile mip.ProfileType) (objects []string, r []instrument.FunctionReport) {
 	t.Helper()
-	triple := m.arch + "-apple-macos13"
-	target, err := asm.ParseTriple(triple)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if detected, err := asm.DetectTarget(text); err != nil || detected != target {
-		t.Errorf("detected %v, %v", detected, err)
-	}
-	text, r, err = instrument.Rewrite(nil, text, instrument.Options{Target: target, Profile: profile})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, r = m.rewrite(t, text, instrument.Options{Profile: profile})
 	const helper = "\t.globl\t___profuse_mip_first\n___profuse_mip_first:\n\tret\n"
 	return m.assemble(t, [][]byte{text, []byte(helper)}), r
 }
@@ -80,8 +69,7 @@ func mapNames(p *mip.Profile) (names []string) {
 	return names
 }
 
-// checkImage compares the map of a linked image with its symbol table and with
-// the report.
+// checkImage compares the map of a linked image with its symbol table and with the report.
 func checkImage(t *testing.T, exe string, r []instrument.FunctionReport, profile mip.ProfileType) {
 	t.Helper()
 	img, err := macho.Open(exe)

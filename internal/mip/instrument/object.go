@@ -8,14 +8,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/blocks"
 )
 
-// Functions that a runtime has to provide, hidden in each linked image; see the
-// package documentation.
+// Functions that a runtime has to provide, hidden in each linked image; see the package documentation.
 const (
 	firstCallHelper = "__profuse_mip_first"  // for call counts
 	sampleHelper    = "__profuse_mip_sample" // for call counts with samples of return addresses
 )
 
-// recordSection is a kind of section that holds records.
 type recordSection byte
 
 const (
@@ -25,17 +23,14 @@ const (
 	blocksSection
 )
 
-// name returns the section's name.
 func (s recordSection) name() string {
 	return [...]string{asm.RawSection, asm.HitSection, asm.MapSection, blocks.Section}[s]
 }
 
-// objectWriter prints what differs between object formats.
 type objectWriter interface {
 	// section switches to the section for the record of function id.
 	section(s recordSection, id int)
-	// header prints the header of a section. Linkers keep one of all objects'
-	// headers.
+	// header prints the header of a section. Linkers keep one of all objects' headers.
 	header(s recordSection)
 	// finish prints the directives that follow all records.
 	finish()

@@ -6,13 +6,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// elfWriter prints sections of ELF objects.
 type elfWriter struct{ *emitter }
 
-// section puts the record into the section group of the function's code, so that
-// the linker keeps or drops both together. If the code is in no group, the
-// records of each code section form one: otherwise --gc-sections of GNU ld would
-// drop the map, which nothing refers to.
+// section puts the record into the section group of the function's code, so that the linker keeps or
+// drops both together. If the code is in no group, the records of each code section form one: otherwise
+// --gc-sections of GNU ld would drop the map, which nothing refers to.
 func (w elfWriter) section(s recordSection, id int) {
 	group, comdat := w.groupName(id)
 	suffix := ""
@@ -41,11 +39,10 @@ func (w elfWriter) kind(s recordSection) string {
 	return "@progbits"
 }
 
-// header prints the header as a COMDAT at the start of the section: every
-// object has it and the linker keeps the first. The flag R (SHF_GNU_RETAIN)
-// keeps it from garbage collection. Sections without contents begin with room for it,
-// or with nothing, but with a part that GNU ld can keep instead of a function's; the header
-// is in another section.
+// header prints the header as a COMDAT at the start of the section: every object has it and the linker
+// keeps the first. The flag R (SHF_GNU_RETAIN) keeps it from garbage collection. Sections without
+// contents begin with room for it, or with nothing, but with a part that GNU ld can keep instead of a
+// function's; the header is in another section.
 func (w elfWriter) header(s recordSection) {
 	comdat := func(name, flags, kind string) {
 		w.text.Line("\t.section\t", name, `,"`, flags, `GR",`, kind, ",", name, "_header,comdat")

@@ -2,7 +2,6 @@ package instrument
 
 import "strconv"
 
-// machOWriter prints sections of Mach-O objects.
 type machOWriter struct{ *emitter }
 
 // section switches to the section for a record. A map record lives as long as
@@ -29,8 +28,7 @@ func (w machOWriter) header(s recordSection) {
 
 func headerSymbol(s recordSection) string { return "__header$" + s.name() }
 
-// finish lets the linker keep or drop each record separately
-// (.subsections_via_symbols).
+// finish lets the linker keep or drop each record separately (.subsections_via_symbols).
 func (w machOWriter) finish() {
 	w.text.Line("\t.subsections_via_symbols")
 }

@@ -8,21 +8,17 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Options say what to instrument and how. Profile is required; for the other
+// Options say what to instrument and how. Target and Profile are required; for the other
 // fields the zero value suits most uses.
 type Options struct {
-	// Target is what the text is for; without it Rewrite infers it from the text.
 	Target asm.Target
-	// Profile is what to record: mip.FunctionCoverage, or
-	// mip.FunctionTimestamp|mip.FunctionCallCount, either with
-	// mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers
-	// to call counts; the runtime has to be compiled for them, see package
-	// runtime.
+	// Profile is what to record: mip.FunctionCoverage, or mip.FunctionTimestamp|mip.FunctionCallCount,
+	// either with mip.BlockCoverage as well. mip.ReturnAddress adds samples of the callers to call
+	// counts; the runtime has to be compiled for them, see package runtime.
 	Profile mip.ProfileType
-	// LinkUnit is the name of the program or library that the object becomes
-	// part of. All objects of one link unit need the same name: its hash
-	// identifies the raw files, maps and profiles that belong together. ""
-	// means "a.out".
+	// LinkUnit is the name of the program or library that the object becomes part of. All objects of one
+	// link unit need the same name: its hash identifies the raw files, maps and profiles that belong
+	// together. "" means "a.out".
 	LinkUnit string
 	// AllBlockProbes gives every block a probe, as the reference implementation does, even if the
 	// coverage of the block follows from other blocks.
@@ -53,10 +49,9 @@ type Options struct {
 	// Atomic makes counts exact in programs with threads, at a multiple of the
 	// cost. It does not affect coverage, which is always exact.
 	Atomic bool
-	// Threads is for programs whose threads run the same functions at the same
-	// time: a probe of function coverage then stores only if the byte is not
-	// yet zero, so that the cores' caches can share the line. That costs 9 more
-	// bytes for each function on x86_64 and 8 on AArch64; on ARM the option
+	// Threads is for programs whose threads run the same functions at the same time: a probe of function
+	// coverage then stores only if the byte is not yet zero, so that the cores' caches can share the
+	// line. That costs 9 more bytes for each function on x86_64 and 8 on AArch64; on ARM the option
 	// changes nothing.
 	Threads bool
 }

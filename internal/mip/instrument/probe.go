@@ -6,7 +6,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// prober prints the probes of an instruction set.
 type prober interface {
 	// entryProbe prints the probe of the function at the start of its code.
 	entryProbe(t *asm.Text, p *probe)

@@ -6,11 +6,9 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// aarch64Probes prints probes for AArch64, ELF and Mach-O.
 type aarch64Probes struct{}
 
-// page and lo12 return the operands that form the address of a byte in the
-// record.
+// page and lo12 return the operands that form the address of a byte in the record.
 func (p *probe) page(offset int) string {
 	if p.target.Format == asm.MachO {
 		return p.at(offset) + "@PAGE"
@@ -39,8 +37,7 @@ func (aarch64Probes) entryProbe(t *asm.Text, p *probe) {
 	}
 	t.Lines("adrp\tx16, "+p.page(0), "add\tx16, x16, "+p.lo12(0))
 	if p.atomic {
-		// Exclusive loads and stores, which every AArch64 has, need a third
-		// register.
+		// Exclusive loads and stores, which every AArch64 has, need a third register.
 		retry := p.label + "r"
 		t.Lines("str\tx0, [sp, #-16]!")
 		t.Line(retry, ":")
@@ -61,8 +58,7 @@ func (aarch64Probes) blockProbe(t *asm.Text, p *probe, offset int) {
 		aarch64Store(t, p, p.scratch[0], offset)
 		return
 	}
-	// Apple's convention has a red zone: leaf functions may use 128 bytes below
-	// sp.
+	// Apple's convention has a red zone: leaf functions may use 128 bytes below sp.
 	room := "16"
 	if p.target.Format == asm.MachO {
 		room = "144"
@@ -104,8 +100,6 @@ func scratchRegisters(f *asm.File, id int32) [][]string {
 	return regs
 }
 
-// mentionsRegister reports whether any statement of the function mentions the
-// register.
 func mentionsRegister(f *asm.File, id int32, reg string) bool {
 	for _, s := range f.Statements(id) {
 		if s.Kind != asm.StmtLabel && hasRegister(f.Text(s), reg) {
@@ -115,8 +109,7 @@ func mentionsRegister(f *asm.File, id int32, reg string) bool {
 	return false
 }
 
-// hasRegister reports whether the text mentions the register, x16 or x17, by
-// any of its names.
+// hasRegister reports whether the text mentions the register, x16 or x17, by any of its names.
 func hasRegister(text []byte, reg string) bool {
 	ip := "ip0"
 	if reg == "x17" {
@@ -125,8 +118,7 @@ func hasRegister(text []byte, reg string) bool {
 	return asm.HasWord(text, reg) || asm.HasWord(text, "w"+reg[1:]) || asm.HasWord(text, ip)
 }
 
-// writesFirstOperand holds the instructions that overwrite their first operand
-// and read the others.
+// writesFirstOperand holds the instructions that overwrite their first operand and read the others.
 var writesFirstOperand = asm.Words(`mov movz movn adr adrp add sub subs adds and orr eor lsl lsr asr mul madd msub
 	ldr ldrb ldrh ldrsw ldrsb ldrsh ldur csel cset csinc sxtw uxtw ubfx sbfx fmov umov`)
 

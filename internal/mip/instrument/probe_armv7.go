@@ -9,7 +9,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// armProbes prints probes for ARMv7 and later, in ARM and Thumb-2 code.
 type armProbes struct{}
 
 // address prints instructions that load the address of a byte in the record

@@ -72,9 +72,8 @@ func armDead(f *asm.File, id int32, b int, names []string) bool {
 
 func calleeSaved(reg string) bool { return reg >= "r4" && reg <= "r7" }
 
-// isPCAnchor recognizes the labels that position-independent code is relative to.
-// Such a label is the address of the instruction after it, so a probe must not
-// come between them.
+// isPCAnchor recognizes the labels that position-independent code is relative to. Such a label is the
+// address of the instruction after it, so a probe must not come between them.
 func isPCAnchor(f *asm.File, i int32) bool {
 	s := &f.Stmts[i]
 	if f.Target.Arch != asm.ARM || s.Kind != asm.StmtLabel {
@@ -234,8 +233,7 @@ func armImmediate(operands []byte) (n int, ok bool) {
 	return n, true
 }
 
-// armDataSize returns the bytes that a directive puts among the code, or an
-// upper bound.
+// armDataSize returns the bytes that a directive puts among the code, or an upper bound.
 func armDataSize(text []byte) int {
 	word, rest := asm.SplitWord(text)
 	n := len(asm.SplitArgs(rest))
@@ -247,8 +245,7 @@ func armDataSize(text []byte) int {
 	case ".word", ".long", ".4byte", ".inst", ".inst.w", ".inst.n":
 		return 4 * n
 	case ".p2align", ".align", ".balign":
-		// .align takes a power of two, .balign bytes; compilers ask for a cache
-		// line at most.
+		// .align takes a power of two, .balign bytes; compilers ask for a cache line at most.
 		return alignmentMax
 	case ".ascii", ".asciz", ".string":
 		return len(rest)
@@ -264,9 +261,8 @@ func armDataSize(text []byte) int {
 	return 0
 }
 
-// rewriteCompares replaces each cbz or cbnz that would not reach its target by a
-// jump and the opposite instruction, which skips the jump. The original becomes a
-// comment.
+// rewriteCompares replaces each cbz or cbnz that would not reach its target by a jump and the opposite
+// instruction, which skips the jump. The original becomes a comment.
 func (e *emitter) rewriteCompares(id int) {
 	for n, i := range e.farCompares[id] {
 		s := &e.Stmts[i]
@@ -281,6 +277,6 @@ func (e *emitter) rewriteCompares(id int) {
 		e.text.Line("\tb\t", string(bytes.TrimSpace(target)))
 		e.text.Line(over, ":")
 		e.text = append(e.text, "\t@ "...)
-		e.insert(int(s.Pos))
+		e.insertText(int(s.Pos))
 	}
 }

@@ -9,8 +9,7 @@ import (
 // alignmentMax is how many bytes an alignment adds at most.
 const alignmentMax = 64
 
-// blockCode iterates over the instructions of block b of a function, and over its
-// inline assembly.
+// blockCode iterates over the instructions of block b of a function, and over its inline assembly.
 func blockCode(f *asm.File, id int32, b int) iter.Seq[*asm.Stmt] {
 	return func(yield func(*asm.Stmt) bool) {
 		fn := &f.Functions[id]

@@ -2,7 +2,6 @@ package instrument
 
 import "github.com/profuse-pgo/profuse/internal/mip/asm"
 
-// x86Probes prints probes for x86_64.
 type x86Probes struct{}
 
 // entryProbe needs no register: the record is addressed from rip, and no

@@ -8,14 +8,31 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Rewrite appends to dst the assembly text src with probes and records, and
-// returns it with a report on every function, in the order of the text. It does not
-// change src.
+// FunctionReport says what [Rewrite] did with one function.
+type FunctionReport struct {
+	// Name is the linkage name as in the symbol table.
+	Name string
+	// Skipped is why the function has no probe at all; "" if it has one.
+	Skipped asm.Reason
+	// BlocksSkipped is why a function with an entry probe has no block probes under
+	// block coverage; "" if it has them.
+	BlocksSkipped asm.Reason
+	// Instructions is the number of instructions before instrumentation.
+	Instructions int
+	// Blocks is the number of basic blocks, the entry included; 0 unless block coverage was asked for.
+	Blocks int
+	// Probes is the number of probes inserted, the entry's included.
+	Probes int
+	// Assumed is the number of calls in the function that were assumed to return.
+	Assumed int
+}
+
+// Rewrite appends to dst the assembly text src with probes and records, and returns it with a report on
+// every function, in the order of the text. It does not change src.
 //
-// The result is src with lines added. Text without functions to instrument does
-// not change. On error Rewrite returns dst as it was. The errors are [ErrOptions] and the errors of
-// package asm. All mean that the file should be assembled as it is or built
-// with other flags.
+// The result is src with lines added. Text without functions to instrument does not change. On error
+// Rewrite returns dst as it was. The errors are [ErrOptions] and the errors of package asm. All mean that
+// the file should be assembled as it is or built with other flags.
 func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	e, err := parse(src, &opt)
 	if err != nil {
@@ -25,9 +42,8 @@ func Rewrite(dst, src []byte, opt Options) ([]byte, []FunctionReport, error) {
 	return e.apply(dst), report(e.File), nil
 }
 
-// Headers returns an assembly file for ELF with the headers that [Rewrite] puts into
-// every file, for a link in which not the first object that is read comes first in
-// the program.
+// Headers returns an assembly file for ELF with the headers that [Rewrite] puts into every file, for a
+// link in which not the first object that is read comes first in the program.
 func Headers(opt Options) []byte {
 	e := &emitter{File: &asm.File{Target: opt.Target}, opt: &opt}
 	w := elfWriter{e}
@@ -79,8 +95,7 @@ func parse(src []byte, opt *Options) (*emitter, error) {
 	return e, nil
 }
 
-// checkBlocks returns why the blocks of a function cannot have probes, "" if
-// they can.
+// checkBlocks returns why the blocks of a function cannot have probes, "" if they can.
 func (e *emitter) checkBlocks(id int) (reason asm.Reason) {
 	f, fn := e.File, &e.Functions[id]
 	switch {
@@ -116,7 +131,6 @@ func skipReason(fn *asm.Function, opt *Options) asm.Reason {
 	return ""
 }
 
-// report describes every function of the file.
 func report(f *asm.File) []FunctionReport {
 	r := make([]FunctionReport, len(f.Functions))
 	for i := range f.Functions {
@@ -132,24 +146,21 @@ func report(f *asm.File) []FunctionReport {
 	return r
 }
 
-// emit prints all insertions.
 func (e *emitter) emit() {
 	// The assembler skips alignments. The end of what it skips precedes everything
 	// else inserted at its place, the beginning follows it.
 	skipped := e.skippedAlignments()
-	e.around(skipped, 1, "\t.endif")
+	e.printAround(skipped, 1, "\t.endif")
 	e.probes()
-	e.around(skipped, 0, "\t.if\t0")
+	e.printAround(skipped, 0, "\t.if\t0")
 	e.records()
 }
 
-// insertion is text to insert before the byte at pos.
 type insertion struct {
 	pos    int
 	lo, hi int // in emitter.text
 }
 
-// emitter collects the insertions into a file.
 type emitter struct {
 	*asm.File
 	opt        *Options
@@ -164,8 +175,8 @@ type emitter struct {
 	farCompares map[int][]int32
 }
 
-// insert makes the text printed since the last call an insertion at pos.
-func (e *emitter) insert(pos int) {
+// insertText makes the text printed since the last call an insertion at pos.
+func (e *emitter) insertText(pos int) {
 	e.insertions = append(e.insertions, insertion{pos, e.from, len(e.text)})
 	e.from = len(e.text)
 }

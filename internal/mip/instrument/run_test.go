@@ -41,9 +41,8 @@ func (tc toolchain) sameOutput(t *testing.T, p program, profile mip.ProfileType)
 	}
 }
 
-// eachLevel runs f with every compiler at every level of optimization, of
-// clang 19 at one: what 22 prints hardly differs. That of gcc at -O2 is quick;
-// TestTraps and TestIntelSyntax are with clang, too.
+// eachLevel runs f with every compiler at every level of optimization, of clang 19 at one: what 22 prints
+// hardly differs. That of gcc at -O2 is quick; TestTraps and TestIntelSyntax are with clang, too.
 func eachLevel(t *testing.T, f func(t *testing.T, cc, level string)) {
 	for _, cc := range []string{"clang-19", "clang-22", "gcc"} {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
@@ -61,9 +60,8 @@ func eachLevel(t *testing.T, f func(t *testing.T, cc, level string)) {
 	}
 }
 
-// withExceptions runs the part of a test that compiles the C++ program, which
-// takes a second each time; that of gcc always. Tables of exceptions at -O1 and -O3 are like
-// those at -O2.
+// withExceptions runs the part of a test that compiles the C++ program, which takes a second each time;
+// that of gcc always. Tables of exceptions at -O1 and -O3 are like those at -O2.
 func withExceptions(t *testing.T, cc, level string, f func(t *testing.T, tc toolchain)) {
 	if level == "-O1" || level == "-O3" {
 		return
@@ -131,8 +129,7 @@ func (tc toolchain) inferredEqualsProbed(t *testing.T, p program, opt *instrumen
 	return probes
 }
 
-// coverageOf prints for each function, in map order, whether it and its blocks
-// are covered.
+// coverageOf prints for each function, in map order, whether it and its blocks are covered.
 func coverageOf(p *mip.Profile) []string {
 	var out []string
 	for i := range p.Functions {

@@ -16,11 +16,10 @@ import (
 //	fun:_Z*debug*=block
 //	fun:main
 //
-// Lines count if they stand before the first section or in a section whose name
-// matches "mip", their kind is fun and their category, if any, "block"; other
-// lines are for other tools. In patterns * matches any characters, ? one
-// character, [a-z] one of a class. On Mach-O names begin with an underscore, as
-// in the symbol table.
+// Lines count if they stand before the first section or in a section whose name matches "mip", their kind
+// is fun and their category, if any, "block"; other lines are for other tools. In patterns * matches any
+// characters, ? one character, [a-z] one of a class. On Mach-O names begin with an underscore, as in the
+// symbol table.
 func ParseSpecialCaseList(list []byte) (skip func(name string) bool, err error) {
 	exact := map[string]bool{}
 	var patterns []string
@@ -69,8 +68,7 @@ func ParseSpecialCaseList(list []byte) (skip func(name string) bool, err error) 
 			return true
 		}
 		for _, p := range patterns {
-			// In path.Match * does not match a slash, here it does. Symbols
-			// do not contain \x01.
+			// In path.Match * does not match a slash, here it does. Symbols do not contain \x01.
 			if ok, _ := path.Match(strings.ReplaceAll(p, "/", "\x01"), strings.ReplaceAll(name, "/", "\x01")); ok {
 				return true
 			}

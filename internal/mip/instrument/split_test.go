@@ -3,6 +3,7 @@ package instrument_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,7 @@ func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (ex
 	var texts [][]byte
 	for _, source := range p.sources {
 		text := tc.assembly(t, source, append([]string{"-ffunction-sections"}, p.cflags...)...)
-		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Split: true})
+		out, report, err := instrument.Use(nil, text, evidence, instrument.UseOptions{Target: tc.target(t), Split: true})
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}
@@ -32,15 +33,16 @@ func (tc toolchain) buildUsed(t testing.TB, p program, profile *mip.Profile) (ex
 // invented returns the profile of a program in which every function has run
 // and a part of the blocks chosen by chance.
 func invented(p *mip.Profile, part float64, r *rand.Rand) *mip.Profile {
-	p = p.Clone()
-	for i := range p.Functions {
-		f := &p.Functions[i]
-		f.MergeCount, f.CallCount = 1, 1
+	all := *p
+	all.Functions = slices.Clone(p.Functions)
+	for i := range all.Functions {
+		f := &all.Functions[i]
+		f.MergeCount, f.CallCount, f.Blocks = 1, 1, slices.Clone(f.Blocks)
 		for b := range f.Blocks {
 			f.Blocks[b].Covered = r.Float64() < part
 		}
 	}
-	return p
+	return &all
 }
 
 // TestSplitAnywhere moves blocks chosen by chance, most of which do run:

@@ -3,7 +3,6 @@ package instrument_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -69,14 +68,10 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// instrumented compiles a file of testdata, instruments it and returns the
-// text and the report by name.
+// instrumented compiles a file of testdata, instruments it and returns the text and the report by name.
 func (tc toolchain) instrumented(t *testing.T, source string, opt instrument.Options, flags ...string) (string, map[string]instrument.FunctionReport) {
 	t.Helper()
-	text, r, err := instrument.Rewrite(nil, tc.assembly(t, source, flags...), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, r := tc.rewrite(t, tc.assembly(t, source, flags...), opt)
 	out := map[string]instrument.FunctionReport{}
 	for _, f := range r {
 		out[f.Name] = f
@@ -137,8 +132,7 @@ func TestStaysFirst(t *testing.T) {
 	}
 }
 
-// TestLoopAtEntry: a probe inside a loop that begins with the function would
-// count its rounds.
+// TestLoopAtEntry: a probe inside a loop that begins with the function would count its rounds.
 func TestLoopAtEntry(t *testing.T) {
 	text, _ := native(t, "clang-22").instrumented(t, "flow.c", instrument.Options{Profile: counts}, "-O2")
 	_, body, _ := strings.Cut(text, "\nspin:")
@@ -224,16 +218,14 @@ func TestSkips(t *testing.T) {
 	arm64.flags = append(arm64.flags, "-c")
 	text, _ := toolchain{cc: arm64.cc, flags: arm64.flags[:2]}.instrumented(t, "bigswitch.c", instrument.Options{Profile: coverage | withBB, AllBlockProbes: true}, "-O2")
 	s := filepath.Join(t.TempDir(), "a.s")
-	if err := os.WriteFile(s, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, s, []byte(text))
 	must(t, "", arm64.cc, append(arm64.flags, s, "-o", s+".o")...)
 }
 
 // TestRefusals: text that must not be instrumented is refused.
 func TestRefusals(t *testing.T) {
 	clang, gcc := native(t, "clang-22"), native(t, "gcc")
-	opt := instrument.Options{Profile: coverage}
+	opt := instrument.Options{Target: clang.target(t), Profile: coverage}
 	again, _ := clang.instrumented(t, "flow.c", opt)
 	tests := []struct {
 		name string
@@ -243,7 +235,9 @@ func TestRefusals(t *testing.T) {
 		{"instrumented", again, asm.ErrInstrumented},
 		{"gcc LTO", string(gcc.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
 		{"clang LTO", string(clang.assembly(t, "flow.c", "-flto")), asm.ErrNoMachineCode},
-		{"nothing", "\n", asm.ErrUnsupportedTarget},
+	}
+	if _, _, err := instrument.Rewrite(nil, nil, instrument.Options{Profile: coverage}); !errors.Is(err, asm.ErrUnsupportedTarget) {
+		t.Errorf("no target: %v", err)
 	}
 	for _, tt := range tests {
 		out, _, err := instrument.Rewrite([]byte("before"), []byte(tt.text), opt)
@@ -344,8 +338,7 @@ func TestComdat(t *testing.T) {
 	}
 }
 
-// TestRegistersSurvive: gcc's interprocedural register allocation sees through
-// calling conventions.
+// TestRegistersSurvive: gcc's interprocedural register allocation sees through calling conventions.
 func TestRegistersSurvive(t *testing.T) {
 	p := program{sources: []string{"registers.c"}}.with("-O2", "-fipa-ra")
 	for _, profile := range modes {
@@ -364,10 +357,10 @@ func TestNoSymbols(t *testing.T) {
 	for _, cc := range []string{"clang-22", "gcc"} {
 		tc := native(t, cc)
 		p := flowProgram.with("-O1")
-		plain := allSymbols(t, tc.build(t, p, nil).exe)
+		plain := symbolNames(t, tc.build(t, p, nil).exe)
 		for _, profile := range []mip.ProfileType{coverage | withBB, counts | withBB} {
-			known := append(allSymbols(t, tc.runtime(t, profile)), plain...)
-			for _, name := range allSymbols(t, tc.build(t, p, optionsFor(profile)).exe) {
+			known := append(symbolNames(t, tc.runtime(t, profile)), plain...)
+			for _, name := range symbolNames(t, tc.build(t, p, optionsFor(profile)).exe) {
 				if bare, _, _ := strings.Cut(name, "@"); !slices.Contains(known, name) && !slices.Contains(known, bare) {
 					t.Errorf("%s: new symbol %q", cc, name)
 				}
@@ -426,10 +419,7 @@ func TestThreads(t *testing.T) {
 						}
 					}
 				}
-				out, report, err := instrument.Rewrite(nil, tc.assembly(t, "flow.c", flags...), *looking)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out, report := tc.rewrite(t, tc.assembly(t, "flow.c", flags...), *looking)
 				looks := len(regexp.MustCompile(`(?m)^\t(cmpb\t\$0, |cmp\tbyte ptr \[rip |ldrb\tw17, \[x16, )[^\n]*\n\t(jne|cbz)\t`).FindAll(out, -1))
 				if most := len(report); looks == 0 || looks > most || mode == coverage && looks != most {
 					t.Errorf("%s: %d probes look, of %d functions", name, looks, most)

@@ -58,9 +58,8 @@ type FunctionUse struct {
 	NotSplit asm.Reason
 }
 
-// Use appends to dst the assembly text src with its functions placed according to
-// profiles, and returns it with a report on every function, in the order of the
-// text. It does not change src.
+// Use appends to dst the assembly text src with its functions placed according to profiles, and returns
+// it with a report on every function, in the order of the text. It does not change src.
 //
 // Use works only on ELF, where the name of a section says how hot its code is, and
 // moves only functions in sections of their own: compile with -ffunction-sections.
@@ -74,27 +73,19 @@ func Use(dst, src []byte, e *Evidence, opt UseOptions) ([]byte, []FunctionUse, e
 	u := &placer{File: f, evidence: e, known: make([]*record, len(f.Functions)), uses: make([]FunctionUse, len(f.Functions))}
 	u.renamed = e.renamed(f)
 	for id := range f.Functions {
-		u.choose(id)
+		u.chooseEvidence(id)
 	}
-	u.place()
+	u.placeFunctions()
 	if opt.Split {
-		u.split()
+		u.splitFunctions()
 	}
 	return u.Apply(dst, u.edits, u.tailText), u.uses, nil
 }
 
-// parseForUse recovers the functions, and their blocks if the profile has block
-// coverage.
+// parseForUse recovers the functions, and their blocks if the profile has block coverage.
 func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
-	target := use.Target
-	if target == (asm.Target{}) {
-		var err error
-		if target, err = asm.DetectTarget(src); err != nil {
-			return nil, err
-		}
-	}
-	opt := Options{Target: target, Profile: mip.FunctionCoverage, CallsReturn: use.CallsReturn}
-	if e.blocks && target.Arch != asm.ARM { // blocks of ARM cannot be moved
+	opt := Options{Target: use.Target, Profile: mip.FunctionCoverage, CallsReturn: use.CallsReturn}
+	if e.blocks && use.Target.Arch != asm.ARM { // blocks of ARM cannot be moved
 		opt.Profile |= mip.BlockCoverage
 	}
 	parsed, err := parse(src, &opt)
@@ -104,8 +95,7 @@ func parseForUse(src []byte, e *Evidence, use *UseOptions) (*asm.File, error) {
 	return parsed.File, nil
 }
 
-// split moves blocks that never ran out of functions.
-func (u *placer) split() {
+func (u *placer) splitFunctions() {
 	s := split.New(u.File)
 	for id := range u.Functions {
 		r := &u.uses[id]
@@ -126,7 +116,6 @@ func (u *placer) split() {
 	u.edits = append(u.edits, edits...)
 }
 
-// placer carries out [Use] for one file.
 type placer struct {
 	*asm.File
 	evidence *Evidence
@@ -144,8 +133,8 @@ type placer struct {
 // nameInProfiles returns the name by which linkers find the function in the order.
 func (u *placer) nameInProfiles(id int) string { return cmp.Or(u.renamed[id], u.Functions[id].Name) }
 
-// choose finds the evidence about a function, or the reason to leave it in place.
-func (u *placer) choose(id int) {
+// chooseEvidence finds the evidence about a function, or the reason to leave it in place.
+func (u *placer) chooseEvidence(id int) {
 	fn, r := &u.Functions[id], &u.uses[id]
 	r.Name = fn.Name
 	switch {
@@ -173,8 +162,8 @@ func (u *placer) choose(id int) {
 	}
 }
 
-// place moves functions into the sections for their placements.
-func (u *placer) place() {
+// placeFunctions moves functions into the sections for their placements.
+func (u *placer) placeFunctions() {
 	u.findEntries()
 	inSection := make([][]int, len(u.Sections))
 	for id := range u.Functions {
@@ -186,9 +175,8 @@ func (u *placer) place() {
 	}
 }
 
-// placeSection renames a section if the profile knows all functions in it.
-// Usually a section has one function; thunks share the section of the function
-// they jump to.
+// placeSection renames a section if the profile knows all functions in it. Usually a section has one
+// function; thunks share the section of the function they jump to.
 func (u *placer) placeSection(s int32, ids []int) {
 	sec := &u.Sections[s]
 	to := neutral
@@ -239,7 +227,7 @@ func (u *placer) placeSection(s int32, ids []int) {
 // local, so that debuggers prefer the function's own. It is left out if the file uses the name.
 func (u *placer) keepName(id int) {
 	old := u.renamed[id]
-	if old == "" || u.known[id].placement == unlikely || u.Uses(old) {
+	if old == "" || u.known[id].placement == unlikely || asm.HasWord(u.Src, old) {
 		return
 	}
 	label := &u.Stmts[u.Functions[id].Label]
@@ -260,7 +248,6 @@ func isCompilerSection(s *asm.Section, function string) bool {
 	return false
 }
 
-// findEntries sets entries and linkOrder.
 func (u *placer) findEntries() {
 	u.entries = make([][]int32, len(u.Sections))
 	for i := range u.Stmts {

@@ -35,10 +35,9 @@ const hotShare = 99
 // NewEvidence returns the evidence of profiles, which the caller must not
 // change while it is in use. A function ran if it ran in any of the profiles.
 //
-// Functions that never ran are unlikely. With call counts, the most frequently
-// called functions, which account for 99 % of all calls, are hot, except those
-// called only once in each run; the other functions that ran are startup code.
-// Coverage does not count calls: every function that ran is hot.
+// Functions that never ran are unlikely. With call counts, the most frequently called functions, which
+// account for 99 % of all calls, are hot, except those called only once in each run; the other functions
+// that ran are startup code. Coverage does not count calls: every function that ran is hot.
 func NewEvidence(profiles ...*mip.Profile) *Evidence {
 	e := &Evidence{byName: map[string][]observed{}}
 	listed := map[string]bool{}

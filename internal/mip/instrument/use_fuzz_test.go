@@ -5,17 +5,18 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 	"github.com/profuse-pgo/profuse/internal/mip/split"
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// FuzzUse: whatever the text and the profile, all instructions and labels are
-// in the result as often as before, but for jumps between the parts of split
-// functions, and it is read again.
+// FuzzUse: whatever the text and the profile, all instructions and labels are in the result as often as
+// before, but for jumps between the parts of split functions, and it is read again.
 func FuzzUse(f *testing.F) {
 	for i, seed := range append(slices.Clone(fuzzSeeds), useSeeds...) {
 		for target := range fuzzTargets {
@@ -68,8 +69,7 @@ func FuzzUse(f *testing.F) {
 	})
 }
 
-// inventProfile returns a profile of the file with functions and blocks covered
-// by chance.
+// inventProfile returns a profile of the file with functions and blocks covered by chance.
 func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &mip.Profile{Type: mip.FunctionCoverage | mip.BlockCoverage}
@@ -89,8 +89,7 @@ func inventProfile(f *asm.File, seed uint64) *mip.Profile {
 	return p
 }
 
-// inventory counts the instructions, and the labels that splitting does not
-// add.
+// inventory counts the instructions, and the labels that splitting does not add.
 func inventory(f *asm.File) map[string]int {
 	m := map[string]int{}
 	for i := range f.Stmts {
@@ -99,8 +98,10 @@ func inventory(f *asm.File) map[string]int {
 		switch {
 		case s.Kind == asm.StmtInstruction:
 			m[text]++
-		case s.Kind == asm.StmtLabel && !asm.IsFragment(string(asm.Unquote(f.Text(s)))) && (len(text) < len(split.UseStem) || text[:len(split.UseStem)] != split.UseStem):
-			m[text+":"]++
+		case s.Kind == asm.StmtLabel && !strings.HasPrefix(text, split.UseStem):
+			if _, cold := symbols.CutCold(string(asm.Unquote(f.Text(s)))); !cold {
+				m[text+":"]++
+			}
 		}
 	}
 	return m

@@ -71,7 +71,7 @@ func (e *Evidence) renamed(file *asm.File) map[int]string {
 		}
 	}
 	if e.blocks {
-		r.between(placed)
+		r.matchBetween(placed)
 	}
 	names := map[int]string{}
 	for id, at := range r.found {
@@ -82,8 +82,8 @@ func (e *Evidence) renamed(file *asm.File) map[int]string {
 	return names
 }
 
-// free reports whether a function of the profile may be one that has another name now.
-func (r *renames) free(at int) bool {
+// isFree reports whether a function of the profile may be one that has another name now.
+func (r *renames) isFree(at int) bool {
 	name := r.link[at].Name
 	return !r.taken[at] && !r.inFile[name] && r.at[name] >= 0
 }
@@ -98,7 +98,7 @@ func (r *renames) sameBase(fn *asm.Function) int {
 	signature := fn.Signature()
 	for _, at := range r.byBase()[symbols.BaseName(fn.Name)] {
 		switch {
-		case !r.free(at):
+		case !r.isFree(at):
 		case r.link[at].CFG == signature:
 			r.taken[at] = true
 			return at
@@ -113,9 +113,9 @@ func (r *renames) sameBase(fn *asm.Function) int {
 	return found
 }
 
-// between looks for the unknown functions between two known neighbours among the functions that the
+// matchBetween looks for the unknown functions between two known neighbours among the functions that the
 // profile has between the same neighbours.
-func (r *renames) between(placed []int) {
+func (r *renames) matchBetween(placed []int) {
 	before := -1 // index in link of the last known function
 	var missing []int
 	for _, id := range placed {
@@ -126,12 +126,12 @@ func (r *renames) between(placed []int) {
 			if before < 0 {
 				before = max(0, at-len(missing)) - 1
 			}
-			r.fill(missing, before+1, at)
+			r.matchGap(missing, before+1, at)
 			before, missing = at, missing[:0]
 		}
 	}
 	if before >= 0 {
-		r.fill(missing, before+1, min(before+1+len(missing), len(r.link)))
+		r.matchGap(missing, before+1, min(before+1+len(missing), len(r.link)))
 	}
 }
 
@@ -142,12 +142,12 @@ const (
 	maxGapProduct = 1 << 22
 )
 
-// fill finds missing functions of the file among the functions of the profile from index begin up to
+// matchGap finds missing functions of the file among the functions of the profile from index begin up to
 // end: the longest common sequence of equal control flow.
-func (r *renames) fill(missing []int, begin, end int) {
+func (r *renames) matchGap(missing []int, begin, end int) {
 	var gap []int
 	for at := begin; at < end && len(gap) <= len(missing)+maxGap; at++ {
-		if r.free(at) {
+		if r.isFree(at) {
 			gap = append(gap, at)
 		}
 	}

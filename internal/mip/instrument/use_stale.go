@@ -22,9 +22,8 @@ const (
 )
 
 // fitCoverage returns the coverage of the blocks of a function, which have the given numbers of
-// instructions, from the profile of another version of the function. Blocks that the other version
-// lacks, and the blocks beside them, count as covered. It returns nil if the versions have too little
-// in common.
+// instructions, from the profile of another version of the function. Blocks that the other version lacks,
+// and the blocks beside them, count as covered. It returns nil if the versions have too little in common.
 func fitCoverage(fn *asm.Function, instructions []int, p *mip.Function) []bool {
 	var probed []int // blocks, the entry first
 	for b := range fn.Blocks {
@@ -120,10 +119,9 @@ func alignLengths(a, b []int) (aligned []int, cost int) {
 	return aligned, cost
 }
 
-// align aligns sequences of n and m elements at the least cost. An element that has none in
-// the other sequence costs gap; match is the cost of a pair. aligned has for each of the n
-// elements the index of the other, or -1. Of alignments that cost the same it takes the one
-// that pairs later elements.
+// align aligns sequences of n and m elements at the least cost. An element that has none in the other
+// sequence costs gap; match is the cost of a pair. aligned has for each of the n elements the index of
+// the other, or -1. Of alignments that cost the same it takes the one that pairs later elements.
 func align(n, m int, gap int32, match func(i, k int) int32) (aligned []int, cost int) {
 	width := m + 1
 	// costs[i*width+k] is the cost of aligning a[i:] with b[k:].

@@ -5,8 +5,7 @@
 //
 //	cc -Os -fPIC -c runtime.c
 //
-// Every linked image with instrumented code, program or library, needs one
-// copy.
+// Every linked image with instrumented code, program or library, needs one copy.
 package runtime
 
 import (
@@ -32,23 +31,20 @@ var source = sync.OnceValue(func() (all []byte) {
 	return all
 })
 
-// Options select the runtime's abilities. An ability that is not selected takes no
-// space in the program.
+// Options select the runtime's abilities. An ability that is not selected takes no space in the program.
 type Options struct {
 	NoDump   bool // write profiles only when the program calls a function that does
 	Coverage bool // no object that is linked counts calls
 	Signals  bool // PROFUSE_MIP_DUMP_ON_SIGNAL is obeyed
-	// Buffer is the size in bytes of the table of call edges, which programs
-	// instrumented with mip.ReturnAddress need; an edge takes 12 bytes. It
-	// excludes Coverage.
+	// Buffer is the size in bytes of the table of call edges, which programs instrumented with
+	// mip.ReturnAddress need; an edge takes 12 bytes. It excludes Coverage.
 	Buffer int
 	// File, if not "", selects the small runtime, which needs Coverage and excludes
 	// Signals. It writes to this file, directly. ProcessID may be part of the name once.
 	File string
 }
 
-// Args returns the options as arguments of the compiler that compiles the
-// runtime.
+// Args returns the options as arguments of the compiler that compiles the runtime.
 func (o Options) Args() (args []string) {
 	for _, m := range []struct {
 		on   bool
@@ -74,7 +70,6 @@ func (o Options) Args() (args []string) {
 // ProcessID stands for 7 digits of the process id in [Options].File.
 const ProcessID = "\x00"
 
-// quote returns a string literal of C.
 func quote(s string) string {
 	b := []byte{'"'}
 	for i := range len(s) {

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"debug/elf"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,9 +13,7 @@ import (
 // visible but what is meant to be.
 func TestSourceCompiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runtime.c")
-	if err := os.WriteFile(file, Source(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, file, Source())
 	for _, cc := range []string{"gcc", "clang-19", "clang-22", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"} {
 		t.Run(cc, func(t *testing.T) {
 			if cc != "gcc" {
@@ -62,9 +59,7 @@ func TestSize(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, file, data)
 		return file
 	}
 	runtime, program := write("runtime.c", Source()), write("m.c", []byte("int main(void) { return 0; }\n"))

@@ -29,14 +29,12 @@ const (
 	initialCFAOffset   = 8
 )
 
-// equal reports whether both states give the same information; no directive is needed
-// between them then.
+// equal reports whether both states give the same information; no directive is needed between them then.
 func (s *cfiState) equal(t *cfiState) bool {
 	return s == t || s.register == t.register && s.offset == t.offset && slices.Equal(s.rules, t.rules)
 }
 
-// with returns the state with another rule for a register; an empty directive
-// restores the register.
+// with returns the state with another rule for a register; an empty directive restores the register.
 func (s cfiState) with(register, directive, operand string) cfiState {
 	rules := slices.Clone(s.rules)
 	i, found := slices.BinarySearchFunc(rules, register, func(r cfiRule, name string) int { return cmp.Compare(r.register, name) })
@@ -50,8 +48,7 @@ func (s cfiState) with(register, directive, operand string) cfiState {
 	return s
 }
 
-// cfiTracker follows the directives of one function. remembered is the stack of
-// .cfi_remember_state.
+// cfiTracker follows the directives of one function. remembered is the stack of .cfi_remember_state.
 type cfiTracker struct {
 	state      cfiState
 	remembered []cfiState
@@ -126,7 +123,6 @@ func (t *cfiTracker) directive(text []byte) (changes, ok bool) {
 	return changes, ok
 }
 
-// isCFI reports whether a directive is one of call frame information.
 func isCFI(text []byte) bool { return bytes.HasPrefix(text, []byte(".cfi_")) }
 
 // printCFI prints the directives that change one state into another. It prints no

@@ -2,6 +2,7 @@ package split
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,8 +37,7 @@ func (s *Splitter) cutBlocks(flags string) {
 	}
 }
 
-// coldPart prints the blocks that move out of a function as a function of their
-// own.
+// coldPart prints the blocks that move out of a function as a function of their own.
 type coldPart struct {
 	*Splitter
 	text       asm.Text
@@ -52,7 +52,6 @@ type coldPart struct {
 	openSite int       // the open entry, -1 for none
 }
 
-// begin prints the directives before the first block.
 func (c *coldPart) begin(name, flags string) {
 	c.text.Line("\t.section\t", asm.QuoteLike(nil, ".text.unlikely."+c.fn.Name), ",", flags)
 	c.text.Line("\t.type\t", name, ", @function")
@@ -68,8 +67,7 @@ func (c *coldPart) begin(name, flags string) {
 	}
 }
 
-// block prints a block, and a jump if the next block stays. Labels with the tie goesAlong
-// move with it.
+// block prints a block, and a jump if the next block stays. Labels with the tie goesAlong move with it.
 func (c *coldPart) block(b int) {
 	needsLine := !c.cut[b-1] // the previous block stays, so no line is set
 	c.text.Line(c.startLabel(b), ":")
@@ -95,9 +93,8 @@ func (c *coldPart) block(b int) {
 	}
 }
 
-// code prints an instruction, after the directives that it needs and that are not
-// yet in effect: call frame information, line, entry of the exception table,
-// syntax.
+// code prints an instruction, after the directives that it needs and that are not yet in effect: call
+// frame information, line, entry of the exception table, syntax.
 func (c *coldPart) code(i int32, needsLine bool) {
 	if c.unwinds && !c.state[i].equal(c.current) {
 		printCFI(&c.text, c.current, c.state[i])
@@ -131,7 +128,6 @@ func (c *coldPart) endSite() {
 	}
 }
 
-// end prints the directives after the last block.
 func (c *coldPart) end(name string) {
 	c.endSite()
 	c.text.Line(c.start, "z:")
@@ -141,65 +137,80 @@ func (c *coldPart) end(name string) {
 	c.text.Line("\t.size\t", name, ", ", c.start, "z-", c.start, "s")
 }
 
-// cutFromHot makes the edits to the remaining part of the function. It removes what moves,
-// adds the jumps and labels that lead into the cold part and back, and prints the call frame
-// information anew.
+// cutFromHot makes the edits to the remaining part of the function. It removes what moves, adds the jumps
+// and labels that lead into the cold part and back, and prints the call frame information anew.
 func (s *Splitter) cutFromHot() {
-	current := &cfiState{offset: initialCFAOffset}
-	resumed, begun := false, -1
+	h := hotPart{Splitter: s, current: &cfiState{offset: initialCFAOffset}, begun: -1}
 	for k, i := range s.own {
 		st := &s.Stmts[i]
-		text := s.Text(st)
-		b := int(s.block[k])
 		_, isCode := s.state[i]
-		if b >= 0 && s.cut[b] {
-			resumed = true
-			switch {
-			case isCode, st.Kind == asm.StmtDirective && (isLoc(text) || asm.IsAlignment(text) || s.changesCFI(text)):
-				s.removeLine(int(st.Pos), int(st.End))
-			case st.Kind == asm.StmtLabel:
-				if id := s.Labels.Find(asm.Unquote(text)); s.ties[id]&goesAlong != 0 {
-					s.removeLine(int(st.Pos), asm.SkipBlanks(s.Src, int(st.End))+1)
-				}
-			}
-			continue
-		}
-		switch {
-		case st.Kind == asm.StmtDirective && st.Opaque == asm.Transparent && isLoc(text):
-			resumed = false
-		case st.Kind == asm.StmtDirective && st.Opaque == asm.Transparent && s.changesCFI(text):
-			s.removeLine(int(st.Pos), int(st.End))
+		switch b := s.block[k]; {
+		case b >= 0 && s.cut[b]:
+			h.resumed = true
+			s.removeMoved(st, isCode)
 		case isCode:
-			var before asm.Text // lines that precede the instruction
-			if b >= 0 && b != begun {
-				begun = b
-				if b > 0 && s.cut[b-1] && s.parts[b-1].falls {
-					before.Line(s.startLabel(b), ":")
-				}
-			}
-			if s.cfi.procedures > 0 && !s.state[i].equal(current) {
-				printCFI(&before, current, s.state[i])
-				current = s.state[i]
-			}
-			if resumed && s.locs[i] != nil {
-				before.Line("\t", plainLoc(s.locs[i]))
-			}
-			resumed = false
-			jump := b >= 0 && int(s.parts[b].end) == k && s.dropsJump(b)
-			switch {
-			case len(before) > 0 && jump:
-				s.edit(st.Pos, st.End, "\n"+string(before)+"\t")
-			case len(before) > 0:
-				s.edit(st.Pos, st.Pos, "\n"+string(before)+"\t")
-			case jump:
-				s.removeLine(int(st.Pos), int(st.End))
-			}
+			h.code(k)
+		case st.Kind != asm.StmtDirective || st.Opaque != asm.Transparent:
+		case isLoc(s.Text(st)):
+			h.resumed = false
+		case changesCFI(s.Text(st)):
+			s.removeLine(int(st.Pos), int(st.End))
 		}
 	}
 	for b := range s.parts {
 		if b+1 < len(s.parts) && !s.cut[b] && s.cut[b+1] {
-			s.join(b)
+			s.joinCold(b)
 		}
+	}
+}
+
+// removeMoved removes a statement of a block that moves, unless it stays behind.
+func (s *Splitter) removeMoved(st *asm.Stmt, isCode bool) {
+	text := s.Text(st)
+	switch {
+	case isCode, st.Kind == asm.StmtDirective && (isLoc(text) || asm.IsAlignment(text) || changesCFI(text)):
+		s.removeLine(int(st.Pos), int(st.End))
+	case st.Kind == asm.StmtLabel:
+		if id := s.Labels.Find(asm.Unquote(text)); s.ties[id]&goesAlong != 0 {
+			s.removeLine(int(st.Pos), asm.SkipBlanks(s.Src, int(st.End))+1)
+		}
+	}
+}
+
+type hotPart struct {
+	*Splitter
+	current *cfiState // in effect
+	resumed bool      // blocks have moved since the last .loc
+	begun   int32     // the last block with an instruction so far
+}
+
+// code edits the instruction with index k among the function's statements.
+func (h *hotPart) code(k int) {
+	i, b := h.own[k], h.block[k]
+	st := &h.Stmts[i]
+	var before asm.Text // lines that precede the instruction
+	if b >= 0 && b != h.begun {
+		h.begun = b
+		if b > 0 && h.cut[b-1] && h.parts[b-1].falls {
+			before.Line(h.startLabel(int(b)), ":")
+		}
+	}
+	if h.cfi.procedures > 0 && !h.state[i].equal(h.current) {
+		printCFI(&before, h.current, h.state[i])
+		h.current = h.state[i]
+	}
+	if h.resumed && h.locs[i] != nil {
+		before.Line("\t", plainLoc(h.locs[i]))
+	}
+	h.resumed = false
+	dropped := b >= 0 && int(h.parts[b].end) == k && h.dropsJump(int(b))
+	switch {
+	case len(before) > 0 && dropped:
+		h.edit(st.Pos, st.End, "\n"+string(before)+"\t")
+	case len(before) > 0:
+		h.edit(st.Pos, st.Pos, "\n"+string(before)+"\t")
+	case dropped:
+		h.removeLine(int(st.Pos), int(st.End))
 	}
 }
 
@@ -219,9 +230,9 @@ func (s *Splitter) dropsJump(b int) bool {
 	return to > b+1 && to < len(s.parts) && word == "jmp" && s.leadsTo(target, to)
 }
 
-// join lets block b, which stays, reach the cold block behind it. A conditional branch
+// joinCold lets block b, which stays, reach the cold block behind it. A conditional branch
 // around the cold block is inverted, which saves the jump.
-func (s *Splitter) join(b int) {
+func (s *Splitter) joinCold(b int) {
 	last := &s.Stmts[s.own[s.parts[b].end]]
 	cold := s.startLabel(b + 1)
 	if mnemonic, ok := s.inverted(b, s.nextStaying(b)); ok {
@@ -231,27 +242,18 @@ func (s *Splitter) join(b int) {
 	}
 }
 
-// edit replaces the bytes from pos to end.
 func (s *Splitter) edit(pos, end int32, text string) {
 	s.edits = append(s.edits, asm.Edit{Pos: int(pos), End: int(end), Text: text})
 }
 
-// changesCFI reports whether a directive changes the call frame information. The output of printCFI
-// replaces such directives.
-func (s *Splitter) changesCFI(text []byte) bool {
-	if !isCFI(text) {
-		return false
-	}
+// changesCFI reports whether a directive changes the call frame information. The output of printCFI replaces
+// such directives.
+func changesCFI(text []byte) bool {
 	word, _ := asm.SplitWord(text)
-	switch string(word) {
-	case ".cfi_startproc", ".cfi_endproc", ".cfi_personality", ".cfi_lsda":
-		return false
-	}
-	return true
+	return isCFI(text) && !slices.Contains([]string{".cfi_startproc", ".cfi_endproc", ".cfi_personality", ".cfi_lsda"}, string(word))
 }
 
-// removeLine removes a statement, and its line if the line holds nothing else but a
-// comment.
+// removeLine removes a statement, and its line if the line holds nothing else but a comment.
 func (s *Splitter) removeLine(pos, end int) {
 	from, to := pos, asm.SkipBlanks(s.Src, end)
 	for from > 0 && (s.Src[from-1] == ' ' || s.Src[from-1] == '\t') {
@@ -264,7 +266,6 @@ func (s *Splitter) removeLine(pos, end int) {
 	s.edit(int32(from), int32(min(asm.LineEnd(s.Src, to)+1, len(s.Src))), "")
 }
 
-// isLoc reports whether a directive gives the source line of what follows.
 func isLoc(text []byte) bool {
 	word, _ := asm.SplitWord(text)
 	return string(word) == ".loc"

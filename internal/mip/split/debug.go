@@ -7,14 +7,12 @@ import (
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
 
-// Compilers list a compilation unit's code ranges in its debug information, and
-// the lists cannot be extended in the assembly text. Cold parts therefore get a
-// unit of their own with a subprogram for each part and the line table of the
-// file. The unit is DWARF 4, which all consumers read. It describes no variables
-// and no inlined functions.
+// Compilers list a compilation unit's code ranges in its debug information, and the lists cannot be
+// extended in the assembly text. Cold parts therefore get a unit of their own with a subprogram for each
+// part and the line table of the file. The unit is DWARF 4, which all consumers read. It describes no
+// variables and no inlined functions.
 
-// coldUnit is a cold part with line numbers; label+"s" marks its start and
-// label+"z" its end.
+// coldUnit is a cold part with line numbers; label+"s" marks its start and label+"z" its end.
 type coldUnit struct{ name, label string }
 
 // lineTables are the labels of the line table, of LLVM and gcc.

@@ -10,8 +10,7 @@ import (
 type ties byte
 
 const (
-	// goesAlong: the label moves with the code. Control reaches it by means that
-	// work across sections.
+	// goesAlong: the label moves with the code. Control reaches it by means that work across sections.
 	goesAlong ties = 1 << iota
 	// staysBehind: the label stays in the section, since something computes its
 	// distance from other places there, as debug information does. A range that
@@ -21,7 +20,6 @@ const (
 	fixed
 )
 
-// findTies returns the ties of all labels. A label may have several.
 func findTies(f *asm.File) []ties {
 	t := make([]ties, len(f.Labels.All))
 	add := func(text []byte, how ties) {
@@ -55,9 +53,8 @@ func findTies(f *asm.File) []ties {
 	return t
 }
 
-// reachesFar reports whether an instruction that mentions one label could do so
-// from another section. Distances between labels and branches with a displacement of one
-// byte cannot.
+// reachesFar reports whether an instruction that mentions one label could do so from another section.
+// Distances between labels and branches with a displacement of one byte cannot.
 func reachesFar(f *asm.File, text []byte, label int32) bool {
 	word, rest := asm.SplitWord(text)
 	if bytes.HasPrefix(word, []byte("loop")) || bytes.HasSuffix(word, []byte("cxz")) || string(word) == "xbegin" {

@@ -2,7 +2,9 @@ package split
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/mip/asm"
 )
@@ -57,10 +59,9 @@ func New(f *asm.File) *Splitter {
 	return s
 }
 
-// Function moves the blocks of a function that did not run, where that saves
-// bytes. It returns the number of blocks moved, or why it could move none. ran has an
-// element for each block of the function. A reason is about this function only; others may
-// still be split.
+// Function moves the blocks of a function that did not run, where that saves bytes. It returns the number
+// of blocks moved, or why it could move none. ran has an element for each block of the function. A reason
+// is about this function only; others may still be split.
 func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	if s.ties == nil {
 		if bytes.Contains(s.Src, []byte(UseStem)) {
@@ -76,10 +77,10 @@ func (s *Splitter) Function(id int32, ran []bool) (moved int, why asm.Reason) {
 	case s.fn.BlocksSkip != "":
 		return 0, asm.UseBlocks
 	}
-	if why := s.collect(); why != "" {
+	if why := s.collectStatements(); why != "" {
 		return 0, why
 	}
-	if why := s.divide(); why != "" {
+	if why := s.divideBlocks(); why != "" {
 		return 0, why
 	}
 	if moved = s.chooseBlocks(); moved > 0 {
@@ -122,10 +123,10 @@ func (s *Splitter) sectionFlags(section int32) (flags string, ok bool) {
 	return "", false
 }
 
-// collect finds the statements of the function, and the call frame information
+// collectStatements finds the statements of the function, and the call frame information
 // and the line in effect at each instruction. It returns why the function cannot be split,
 // "" if it can: a directive whose effect is unknown could depend on its place.
-func (s *Splitter) collect() asm.Reason {
+func (s *Splitter) collectStatements() asm.Reason {
 	s.own, s.state, s.locs = s.own[:0], map[int32]*cfiState{}, map[int32][]byte{}
 	s.cfi, s.sites = cfiTracker{}, nil
 	var loc []byte
@@ -171,16 +172,13 @@ func (s *Splitter) collect() asm.Reason {
 	return ""
 }
 
-// namesOnly reports whether the directive concerns only symbols, or has no effect
-// inside a function.
+// namesOnly reports whether the directive concerns only symbols, or has no effect inside a function.
 func namesOnly(text []byte) bool {
 	word, _ := asm.SplitWord(text)
-	switch string(word) {
-	case ".globl", ".global", ".weak", ".hidden", ".local", ".type", ".size", ".file", ".ident", ".text":
-		return true
-	}
-	return false
+	return symbolDirectives[string(word)]
 }
+
+var symbolDirectives = asm.Words(".globl .global .weak .hidden .local .type .size .file .ident .text")
 
 // isNumericData reports whether the directive spells bytes of an instruction,
 // such as the prefixes in accesses to thread-local storage.
@@ -193,9 +191,9 @@ func isNumericData(text []byte) bool {
 	return false
 }
 
-// divide finds the statements of each block and the blocks that cannot move. The first block
+// divideBlocks finds the statements of each block and the blocks that cannot move. The first block
 // never moves: it has the entry.
-func (s *Splitter) divide() asm.Reason {
+func (s *Splitter) divideBlocks() asm.Reason {
 	n := len(s.fn.Blocks)
 	s.parts = make([]part, n)
 	s.block = make([]int32, len(s.own))
@@ -226,7 +224,7 @@ func (s *Splitter) divide() asm.Reason {
 	}
 	s.parts[0].fixed = true
 	for b := range s.parts {
-		s.inspect(&s.parts[b])
+		s.inspectBlock(&s.parts[b])
 		// A block without instructions has no place for a jump.
 		if b > 0 && s.parts[b-1].end < 0 {
 			s.parts[b].fixed = true
@@ -235,9 +233,9 @@ func (s *Splitter) divide() asm.Reason {
 	return ""
 }
 
-// inspect decides whether a block can move and whether control falls through it. A block
+// inspectBlock decides whether a block can move and whether control falls through it. A block
 // without instructions stays.
-func (s *Splitter) inspect(p *part) {
+func (s *Splitter) inspectBlock(p *part) {
 	p.falls = true
 	if p.end < 0 {
 		p.fixed = true
@@ -328,23 +326,8 @@ func (s *Splitter) entryCost(from int) int {
 // invertedBranches maps the conditional branches of x86 to their opposites.
 var invertedBranches = func() map[string]string {
 	m := map[string]string{}
-	for _, pair := range [][2]string{
-		{"je", "jne"},
-		{"jz", "jnz"},
-		{"js", "jns"},
-		{"jo", "jno"},
-		{"jp", "jnp"},
-		{"jpe", "jpo"},
-		{"jc", "jnc"},
-		{"jb", "jae"},
-		{"jnb", "jnae"},
-		{"ja", "jbe"},
-		{"jna", "jnbe"},
-		{"jl", "jge"},
-		{"jnl", "jnge"},
-		{"jg", "jle"},
-		{"jng", "jnle"},
-	} {
+	pairs := strings.Fields("je jne jz jnz js jns jo jno jp jnp jpe jpo jc jnc jb jae jnb jnae ja jbe jna jnbe jl jge jnl jnge jg jle jng jnle")
+	for pair := range slices.Chunk(pairs, 2) {
 		m[pair[0]], m[pair[1]] = pair[1], pair[0]
 	}
 	return m

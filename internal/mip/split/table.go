@@ -29,9 +29,8 @@ const (
 	siteLands
 )
 
-// callSites reads the exception table that a .cfi_lsda directive names. ok is
-// false if the table does not have the form that compilers for x86_64 print. Sites are
-// sorted by place.
+// callSites reads the exception table that a .cfi_lsda directive names. ok is false if the table does not
+// have the form that compilers for x86_64 print. Sites are sorted by place.
 func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 	_, rest := asm.SplitWord(lsda)
 	args := asm.SplitArgs(rest)
@@ -58,7 +57,7 @@ func callSites(f *asm.File, lsda []byte) (sites []callSite, ok bool) {
 		return nil, false
 	}
 	last := f.Labels.All[end[0]].Stmt
-	for !r.failed && r.ahead() < last {
+	for !r.failed && r.nextDirective() < last {
 		start, length := r.difference(), r.difference()
 		pad := r.operand(".uleb128", ".byte")
 		r.operand(".uleb128", ".byte") // action
@@ -77,14 +76,12 @@ type tableReader struct {
 	// The next statement to look at.
 	next    int32
 	section int32
-	// Set by the first directive that is not the one expected; what is read afterwards means
-	// nothing.
+	// Set by the first directive that is not the one expected; what is read afterwards means nothing.
 	failed bool
 }
 
-// ahead returns the index of the next directive, or of a statement outside the
-// section if none is left.
-func (r *tableReader) ahead() int32 {
+// nextDirective returns the index of the next directive, or of a statement outside the section if none is left.
+func (r *tableReader) nextDirective() int32 {
 	for int(r.next) < len(r.Stmts) {
 		s := &r.Stmts[r.next]
 		if s.Section != r.section || s.Opaque != asm.Transparent {
@@ -98,10 +95,9 @@ func (r *tableReader) ahead() int32 {
 	return r.next
 }
 
-// operand returns the operand of the next directive, which has to be one of
-// directives.
+// operand returns the operand of the next directive, which has to be one of directives.
 func (r *tableReader) operand(directives ...string) []byte {
-	i := r.ahead()
+	i := r.nextDirective()
 	if r.failed || int(i) >= len(r.Stmts) || r.Stmts[i].Section != r.section {
 		r.failed = true
 		return nil
@@ -115,7 +111,6 @@ func (r *tableReader) operand(directives ...string) []byte {
 	return rest
 }
 
-// number returns the operand of the next directive as a number.
 func (r *tableReader) number(directive string) int64 {
 	n, err := strconv.ParseInt(string(r.operand(directive)), 0, 32)
 	if err != nil {

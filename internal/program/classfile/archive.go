@@ -24,14 +24,11 @@ const (
 	manifestName   = "META-INF/MANIFEST.MF"
 	maxManifest    = 1 << 20
 
-	// minBudget is how many bytes any archive may decompress to.
-	minBudget = 64 << 20
-	// methodCost is what a method costs at least, in bytes.
-	methodCost = 64
+	minBudget  = 64 << 20 // how many bytes any archive may decompress to
+	methodCost = 64       // what a method costs at least, in bytes
 )
 
-// nestedFolders are the folders in which Spring Boot and web applications keep archives of the
-// program.
+// nestedFolders are the folders in which Spring Boot and web applications keep archives of the program.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/"}
 
 func isArchive(head []byte) bool {
@@ -42,7 +39,6 @@ func isArchive(head []byte) bool {
 	return false
 }
 
-// An archive is one zip file being read.
 type archive struct {
 	x      *Index
 	name   string
@@ -96,7 +92,6 @@ func (a *archive) read(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// isNested reports whether a file in an archive is an archive to read, too.
 func isNested(name string) bool {
 	for _, folder := range nestedFolders {
 		if strings.HasPrefix(name, folder) {
@@ -171,7 +166,8 @@ func (a *archive) addClass(f *zip.File) error {
 	}
 	methods, err := a.x.addClass(a.member(f), data)
 	// A method counts methodCost bytes beyond its bytes in the file; real methods have more.
-	if *a.budget -= max(0, int64(methods*methodCost-len(data))); err == nil && *a.budget < 0 {
+	*a.budget -= max(0, int64(methods*methodCost-len(data)))
+	if err == nil && *a.budget < 0 {
 		err = a.tooLarge(f)
 	}
 	return err
@@ -209,13 +205,11 @@ func (a *archive) decompress(f *zip.File, limit int64) ([]byte, error) {
 	return a.buf.Bytes(), nil
 }
 
-// tooLarge is the error for an archive that exceeds its budget.
 func (a *archive) tooLarge(f *zip.File) error {
 	return flaw.File(a.member(f)).Field("decompressed size of the archive").Got("more").
 		Wantf("at most %d MiB and %d times its size", minBudget>>20, a.x.opt.MaxExpansion).Unsupported()
 }
 
-// member names a file of the archive for errors.
 func (a *archive) member(f *zip.File) string { return a.name + "!" + f.Name }
 
 // corrupt turns an error of the zip reader into a *[profile.FormatError]. It returns

@@ -8,12 +8,10 @@ import (
 
 // A Class is a class or interface of a class file.
 type Class struct {
-	Name  string // as Class.getName returns it, "a.b.C$D"
-	Major uint16 // major version of the class file: the version of Java plus 44, since Java 5
-	Flags uint16 // access_flags
-	// SourceFile is the base name of the source file, "C.java"; "" if the class
-	// has no SourceFile attribute.
-	SourceFile string
+	Name       string   // as Class.getName returns it, "a.b.C$D"
+	Major      uint16   // major version of the class file: the version of Java plus 44, since Java 5
+	Flags      uint16   // access_flags
+	SourceFile string   // the base name of the source file, "C.java"; "" if the class has no SourceFile attribute
 	Methods    []Method // in the order of the class file
 
 	byName []uint16 // indexes of Methods by name, then descriptor; made by an Index
@@ -43,16 +41,14 @@ type Method struct {
 	Lines []Line
 }
 
-// A Line says that the code from a bytecode index on belongs to a source line
-// (an entry of LineNumberTable).
+// A Line says that the code from a bytecode index on belongs to a source line (an entry of LineNumberTable).
 type Line struct {
 	BCI  uint16
 	Line uint16
 }
 
-// Line returns the source line of a bytecode index by the rule of the virtual machine: the line of
-// the last entry at or before the index. ok is false if the index is outside the code, or the class
-// has no line for it.
+// Line returns the source line of a bytecode index by the rule of the virtual machine: the line of the last entry
+// at or before the index. ok is false if the index is outside the code, or the class has no line for it.
 func (m *Method) Line(bci int) (line int, ok bool) {
 	if bci < 0 || bci >= m.CodeLength {
 		return 0, false

@@ -59,8 +59,7 @@ func (c tiny) bytes() []byte {
 	return b
 }
 
-// TestBadParts: what contradicts itself deep in a class file is told with its
-// place and what was allowed.
+// TestBadParts: what contradicts itself deep in a class file is told with its place and what was allowed.
 func TestBadParts(t *testing.T) {
 	good := newTiny()
 	c, err := parse("x", good.bytes())
@@ -75,10 +74,10 @@ func TestBadParts(t *testing.T) {
 		change func(c *tiny)
 		text   string
 	}{
-		{"class beyond the pool", func(c *tiny) { c.class = 9 }, "index of the class is 9, want that of a constant with tag 7, below 9"},
-		{"class that is a string", func(c *tiny) { c.class = 3 }, "index of the class is 3, want that of a constant with tag 7, below 9"},
+		{"class beyond the pool", func(c *tiny) { c.class = 9 }, "index of the class is 9, want the index of a constant with tag 7, below 9"},
+		{"class that is a string", func(c *tiny) { c.class = 3 }, "index of the class is 3, want the index of a constant with tag 7, below 9"},
 		{"no class", func(c *tiny) { c.class = 0 }, "index of the class is 0"},
-		{"name that is a class", func(c *tiny) { c.name = 2 }, "index of the method name is 2, want that of a constant with tag 1, below 9"},
+		{"name that is a class", func(c *tiny) { c.name = 2 }, "index of the method name is 2, want the index of a constant with tag 1, below 9"},
 		{"descriptor beyond the pool", func(c *tiny) { c.descriptor = 0xffff }, "index of the method descriptor is 65535"},
 		{"source file of no characters", func(c *tiny) { c.text = "\xff" }, `source file is "\xff", want modified UTF-8`},
 		{"code twice", func(c *tiny) { c.codes = 2 }, "attribute Code is given twice, want at most one"},
@@ -90,8 +89,8 @@ func TestBadParts(t *testing.T) {
 		tc.change(&bad)
 		data := bad.bytes()
 		c, err := parse("x", data)
-		var fe *profile.FormatError
-		if !errors.As(err, &fe) || profile.ClassOf(fe) != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
+		fe, ok := errors.AsType[*profile.FormatError](err)
+		if !ok || profile.ClassOf(fe) != profile.ErrCorrupt || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: %+v, %v\nwant %s", tc.name, c, err, tc.text)
 		} else if fe.File != "x" || fe.Offset <= 0 || fe.Offset >= int64(len(data)) {
 			t.Errorf("%s: %+v", tc.name, fe)
@@ -113,15 +112,7 @@ func TestEveryByte(t *testing.T) {
 				}
 				continue
 			}
-			for i := range c.Methods {
-				m := &c.Methods[i]
-				if !slices.IsSortedFunc(m.Lines, func(a, b Line) int { return int(a.BCI) - int(b.BCI) }) {
-					t.Fatalf("byte %d is %#x: lines %v", at, v, m.Lines)
-				}
-				if n := len(m.Lines); n > 0 && int(m.Lines[n-1].BCI) >= m.CodeLength {
-					t.Fatalf("byte %d is %#x: lines %v in %d bytes of code", at, v, m.Lines, m.CodeLength)
-				}
-			}
+			checkLines(t, c)
 		}
 		data[at] = was
 	}

@@ -6,20 +6,17 @@
 //	m, ok := x.Method("java.util.HashMap", "get", []string{"java.lang.Object"}, "java.lang.Object")
 //	line, ok := m.Line(17)
 //
-// Types have the names that Class.getName returns, as in iprof profiles: int,
-// a.B$C, [I, [Ljava.lang.String;.
+// Types have the names that Class.getName returns, as in iprof profiles: int, a.B$C, [I, [Ljava.lang.String;.
 //
 // # What is read
 //
-// The package reads class files of every version from 45 up; 69 is the
-// newest version that its tests cover. It reads the attributes SourceFile, Code and
-// LineNumberTable and skips all others, known or not, so it also reads newer
-// versions unless they add kinds of constants.
+// The package reads class files of every version from 45 up; 69 is the newest version that its tests cover. It
+// reads the attributes SourceFile, Code and LineNumberTable and skips all others, known or not, so it also reads
+// newer versions unless they add kinds of constants.
 //
-// A folder stands for all class files and archives below it; links to folders are
-// not followed. Archives are zip files of any name (.jar, .war, .zip) and .jmod
-// files. The path of a class file in an archive does not matter, because the class
-// contains its name, with two exceptions:
+// A folder stands for all class files and archives below it; links to folders are not followed. Archives are zip
+// files of any name (.jar, .war, .zip) and .jmod files. The path of a class file in an archive does not matter,
+// because the class contains its name, with two exceptions:
 //
 //   - In a multi-release jar (Multi-Release: true in the manifest) the class of the
 //     newest release under META-INF/versions counts, or of the newest release up
@@ -34,8 +31,7 @@
 //
 // # Hostile input
 //
-// Errors about contents are *[profile.FormatError] with offsets into the
-// (decompressed) class file; errors of opening and reading files are the system's.
-// No input makes the package panic or allocate more than a small multiple of its
-// size: [Options].MaxExpansion bounds what an archive decompresses to.
+// Errors about contents are *[profile.FormatError] with offsets into the (decompressed) class file; errors of
+// opening and reading files are the system's. No input makes the package panic or allocate more than a small
+// multiple of its size: [Options].MaxExpansion bounds what an archive decompresses to.
 package classfile

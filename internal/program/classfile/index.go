@@ -19,17 +19,15 @@ type Options struct {
 	// Release is the newest Java release, at least 9, whose classes to take from
 	// multi-release jars; 0 means the newest in the jar.
 	Release int
-	// MaxExpansion bounds what an archive may decompress to: 64 MiB plus
-	// MaxExpansion times its size; 0 means 20. Real archives expand two to ten
-	// times. A method counts 64 bytes.
+	// MaxExpansion bounds what an archive may decompress to: 64 MiB plus MaxExpansion times its size; 0 means 20.
+	// Real archives expand two to ten times. A method counts 64 bytes.
 	MaxExpansion int
 	// Warn, if not nil, is called for every class file or archive, in a folder or
 	// archive, that cannot be read and is skipped.
 	Warn func(profile.Warning)
 }
 
-// An Index finds classes and methods by name. It is not safe for concurrent
-// use while something is added to it.
+// An Index finds classes and methods by name. It is not safe for concurrent use while something is added to it.
 type Index struct {
 	opt        Options
 	parser     parser
@@ -162,9 +160,8 @@ func (x *Index) Class(name string) (*Class, bool) {
 	return c, ok
 }
 
-// Method returns the method that a class declares with the given simple name,
-// parameter types and return type, all as Class.getName returns them. It does not
-// search inherited methods: profiles name the declaring class.
+// Method returns the method that a class declares with the given simple name, parameter types and return type, all
+// as Class.getName returns them. It does not search inherited methods: profiles name the declaring class.
 func (x *Index) Method(class, name string, params []string, result string) (*Method, bool) {
 	c, ok := x.classes[class]
 	if !ok {
@@ -173,7 +170,6 @@ func (x *Index) Method(class, name string, params []string, result string) (*Met
 	return c.method(name, Descriptor(params, result))
 }
 
-// method returns the method with the given name and descriptor.
 func (c *Class) method(name, descriptor string) (*Method, bool) {
 	if len(c.byName) != len(c.Methods) { // not in an index
 		for i := range c.Methods {

@@ -4,13 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/hostile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // entry is a file of an archive.
@@ -42,9 +43,7 @@ func zipped(t testing.TB, entries ...entry) []byte {
 func written(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, path, data)
 	return path
 }
 
@@ -90,22 +89,6 @@ func TestIndexLookup(t *testing.T) {
 		if line, _ := m.Line(0); line != tc.line || m.Class.Name != tc.class {
 			t.Errorf("%+v: line %d of %s", tc, line, m.Class.Name)
 		}
-	}
-	// Every method of every class is found, and outside of an index, too.
-	for c := range x.Classes() {
-		for i := range c.Methods {
-			want := &c.Methods[i]
-			if m, ok := c.method(want.Name, want.Descriptor); !ok || m != want {
-				t.Errorf("%s.%s%s is not found", c.Name, want.Name, want.Descriptor)
-			}
-		}
-	}
-	c := parseFixture(t, "java25/sample/Plain.class")
-	if m, ok := c.method("<clinit>", "()V"); !ok || m != &c.Methods[4] {
-		t.Errorf("%+v, %v", m, ok)
-	}
-	if _, ok := c.method("none", "()V"); ok {
-		t.Error("found")
 	}
 }
 
@@ -154,49 +137,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestFolder: class files and archives below a folder, what is damaged left
-// out with a warning.
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	for name, data := range map[string][]byte{
-		"a/Plain.class":    fixture(t, "java25/sample/Plain.class"),
-		"a/b/broken.class": []byte("\xca\xfe\xba\xbe\x00"),
-		"a/b/notes.txt":    []byte("\xca\xfe\xba\xbe\x00"),
-		"lib/x.JAR":        zipped(t, entry{"y.class", fixture(t, "java25/sample/Shapes.class")}, entry{"z.class", nil}),
-	} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var warnings []string
-	x := NewIndex(Options{Warn: func(w profile.Warning) {
-		warnings = append(warnings, filepath.ToSlash(strings.TrimPrefix(w.String(), dir+string(filepath.Separator))))
-	}})
-	if err := x.Add(dir); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		"a/b/broken.class: header at 0x4: minor version is cut off after 1 bytes, want 2 bytes: truncated program",
-		"lib/x.JAR!z.class: header at 0x0: size is 0 bytes, want a class file: empty program file",
-	}
-	if x.Len() != 2 || !slices.Equal(warnings, want) {
-		t.Errorf("%d classes, warnings %q", x.Len(), warnings)
-	}
-	// Given by its name, a damaged file is an error.
-	if err := x.Add(filepath.Join(dir, "a", "b", "broken.class")); !errors.Is(err, profile.ErrTruncated) {
-		t.Errorf("%v", err)
-	}
-	if err := x.Add(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestBomb: what decompresses to far more than its size is refused, also when
-// archives in it are what does.
+// TestBomb: what decompresses to far more than its size is refused, also when archives in it are what does.
 func TestBomb(t *testing.T) {
 	zeros := make([]byte, minBudget/2+1<<20)
 	bomb := zipped(t, entry{"a.class", zeros}, entry{"b.class", zeros})
@@ -225,8 +166,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestDamagedArchive cuts an archive at every byte and flips every byte: an
-// error, a warning, or the class.
+// TestDamagedArchive cuts an archive at every byte and flips a bit of nearly every byte: an error, a warning, or the class.
 func TestDamagedArchive(t *testing.T) {
 	data := zipped(t, entry{"META-INF/MANIFEST.MF", []byte("Multi-Release: true\n")}, entry{"x.class", fixture(t, "java8/sample/Plain.class")})
 	path := filepath.Join(t.TempDir(), "x.jar")
@@ -247,10 +187,10 @@ func TestDamagedArchive(t *testing.T) {
 			t.Errorf("cut at %d: %d classes, %d warnings", at, x.Len(), warned)
 		}
 	}
-	for i := range data {
-		check("cut", i, data[:i])
-		b := slices.Clone(data)
-		b[i] ^= 0x55
-		check("flip", i, b)
+	for i, cut := range hostile.Cuts(data, 1) {
+		check("cut", i, cut)
+	}
+	for bit, flipped := range hostile.Flips(data, 9) {
+		check("flip", bit, flipped)
 	}
 }

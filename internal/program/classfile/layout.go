@@ -36,9 +36,7 @@ package classfile
 const (
 	magic = 0xCAFEBABE
 
-	// newestMajor is the newest major version whose list of constants is known to be complete
-	// (Java 25).
-	newestMajor = 69
+	newestMajor = 69 // the newest major version whose list of constants is known to be complete (Java 25)
 	oldestMajor = 45
 
 	memberMinSize    = 8 // a field or method without attributes
@@ -70,8 +68,7 @@ const (
 	tagPackage            = 20 // u16
 )
 
-// constantSize is the size in bytes of the contents after a tag; 0 for unknown tags
-// and for CONSTANT_Utf8.
+// constantSize is the size in bytes of the contents after a tag; 0 for unknown tags and for CONSTANT_Utf8.
 var constantSize = [...]uint64{
 	tagInteger: 4, tagFloat: 4, tagLong: 8, tagDouble: 8,
 	tagClass: 2, tagString: 2, tagFieldref: 4, tagMethodref: 4, tagInterfaceMethodref: 4, tagNameAndType: 4,

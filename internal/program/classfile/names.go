@@ -21,10 +21,8 @@ var primitives = [...]struct {
 	{'Z', "boolean"},
 }
 
-// Descriptor returns the descriptor of a method by the names of its parameter
-// types and of its return type, as Class.getName returns them:
-// Descriptor([]string{"int", "[J"}, "java.lang.String") is
-// "(I[J)Ljava/lang/String;".
+// Descriptor returns the descriptor of a method by the names of its parameter types and of its return type, as
+// Class.getName returns them: Descriptor([]string{"int", "[J"}, "java.lang.String") is "(I[J)Ljava/lang/String;".
 func Descriptor(params []string, result string) string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -55,10 +53,9 @@ func appendType(b *strings.Builder, name string) {
 // files. The slash before the suffix of a hidden class becomes a dot, as in the JVM.
 var internalName = strings.NewReplacer(".", "/", "/", ".")
 
-// decodeUTF8 decodes the modified UTF-8 of class files (JVMS 4.4.7): no byte is
-// zero, and a character beyond U+FFFF is two surrogates of three bytes each. Java
-// names may contain unpaired surrogates; they become U+FFFD. decodeUTF8 reports
-// false for other malformed bytes.
+// decodeUTF8 decodes the modified UTF-8 of class files (JVMS 4.4.7): no byte is zero, and a character beyond
+// U+FFFF is two surrogates of three bytes each. Java names may contain unpaired surrogates; they become U+FFFD.
+// decodeUTF8 reports false for other malformed bytes.
 func decodeUTF8(b []byte) (string, bool) {
 	ascii := true
 	for _, c := range b {

@@ -19,8 +19,7 @@ type parser struct {
 	strings map[string]string // descriptors repeat a lot, in other classes too
 }
 
-// A constant locates an entry of the constant pool. Index 0 and the second index of
-// a long or double have tag 0.
+// A constant locates an entry of the constant pool. Index 0 and the second index of a long or double have tag 0.
 type constant struct {
 	tag    byte
 	offset uint32 // of what follows the tag
@@ -90,7 +89,6 @@ func (p *parser) parse(data []byte) (_ *Class, err error) {
 	return class, nil
 }
 
-// readPool locates the constants.
 func (p *parser) readPool() {
 	c := p.c
 	c.Section = "constant pool"
@@ -137,7 +135,7 @@ func (p *parser) constant(at int64, index uint16, tag byte, field string) (offse
 	}
 	if int(index) >= len(p.pool) || p.pool[index].tag != tag {
 		p.c.Fail(p.c.At(at).Field("index of the "+field).Got(index).
-			Wantf("that of a constant with tag %d, below %d", tag, len(p.pool)).Corrupt())
+			Wantf("the index of a constant with tag %d, below %d", tag, len(p.pool)).Corrupt())
 		return 0, false
 	}
 	return p.pool[index].offset, true
@@ -167,7 +165,6 @@ func (p *parser) string(a *cursor.Cursor, at int64, index uint16, field string) 
 	return s
 }
 
-// className reads the index of a class and returns its name with slashes.
 func (p *parser) className() string {
 	at := p.c.Offset()
 	offset, ok := p.constant(at, p.c.U16("this class"), tagClass, "class")

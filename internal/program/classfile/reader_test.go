@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -41,8 +40,7 @@ func fixtures(t testing.TB) []string {
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
-	return data
+	return oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "classfile", filepath.FromSlash(name)))
 }
 
 func parseFixture(t testing.TB, name string) *Class {
@@ -116,8 +114,7 @@ var (
 	javapLine  = regexp.MustCompile(`^\s+line (\d+): (\d+)$`)
 )
 
-// javap reads what "javap -l -p -s" says of the methods of each class, in the
-// form of describe.
+// javap reads what "javap -l -p -s" says of the methods of each class, in the form of describe.
 func javap(t *testing.T, files []string) string {
 	t.Helper()
 	tool := oracle.Tool(t, "javap")
@@ -238,10 +235,7 @@ func TestJavac(t *testing.T) {
 // TestCut cuts the fixtures at every byte: nothing of a class file is optional.
 func TestCut(t *testing.T) {
 	for _, f := range fixtures(t) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := oracle.ReadFile(t, f)
 		for n, cut := range hostile.Cuts(data, 1) {
 			_, err := parse("cut.class", cut)
 			if fe := hostile.Check(t, "cut.class", cut, err); fe == nil || fe.Offset < 0 {
@@ -369,38 +363,40 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the bytes, a class or an error that says where; lines lie
-// in the code and ascend.
+// FuzzParse: whatever the bytes, a class or an error that says where; lines lie in the code and ascend.
 func FuzzParse(f *testing.F) {
 	for _, name := range fixtures(f) {
-		data := oracle.ReadFile(f, name)
-		f.Add(data)
+		f.Add(oracle.ReadFile(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := parse("fuzz", data)
 		if err != nil {
-			var fe *profile.FormatError
-			if !errors.As(err, &fe) || fe.Offset < 0 || fe.Offset > int64(len(data)) || profile.ClassOf(err) == profile.Unreadable {
+			if fe := hostile.Check(t, "fuzz", data, err); fe.Offset < 0 {
 				t.Fatalf("%#v", err)
 			}
 			return
 		}
-		for i := range c.Methods {
-			m := &c.Methods[i]
-			for k, l := range m.Lines {
-				if int(l.BCI) >= m.CodeLength || k > 0 && l.BCI < m.Lines[k-1].BCI {
-					t.Fatalf("lines %v in %d bytes", m.Lines, m.CodeLength)
-				}
-				if _, ok := m.Line(int(l.BCI)); !ok {
-					t.Fatalf("no line of %d in %v", l.BCI, m.Lines)
-				}
-			}
-		}
+		checkLines(t, c)
 	})
 }
 
-// parse reads one class file. name is used in errors. The class keeps nothing
-// of data.
+// checkLines checks that lines lie in the code, ascend, and are found.
+func checkLines(t *testing.T, c *Class) {
+	t.Helper()
+	for i := range c.Methods {
+		m := &c.Methods[i]
+		for k, l := range m.Lines {
+			if int(l.BCI) >= m.CodeLength || k > 0 && l.BCI < m.Lines[k-1].BCI {
+				t.Fatalf("lines %v in %d bytes", m.Lines, m.CodeLength)
+			}
+			if _, ok := m.Line(int(l.BCI)); !ok {
+				t.Fatalf("no line of %d in %v", l.BCI, m.Lines)
+			}
+		}
+	}
+}
+
+// parse reads one class file. name is used in errors. The class keeps nothing of data.
 func parse(name string, data []byte) (*Class, error) {
 	var p parser
 	class, err := p.parse(data)

@@ -64,7 +64,6 @@ func (c *decoder) decode(r *Record) error {
 	return nil
 }
 
-// decodeFiles decodes only the files of a function.
 func (c *decoder) decodeFiles(r *Record) error {
 	d := bodyReader{cursor.New("coverage mapping", r.at, r.mapping, binary.LittleEndian), c}
 	d.files(r.list)
@@ -81,7 +80,6 @@ type bodyReader struct {
 	out *decoder
 }
 
-// rangeFields are the numbers of the range of a region.
 var rangeFields = [4]string{"line delta", "start column", "number of lines", "end column"}
 
 func (d *bodyReader) files(list *fileList) {
@@ -111,7 +109,6 @@ func (d *bodyReader) expressions() {
 	}
 }
 
-// limited reads a number and fails if it exceeds limit.
 func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	if n, ok := d.c.Short(); ok && n <= limit {
 		return n
@@ -125,18 +122,15 @@ func (d *bodyReader) limited(field string, limit uint64) uint64 {
 	return n
 }
 
-// exceeded records the error that a number exceeds its limit.
 func (d *bodyReader) exceeded(at int64, field string, n, limit uint64) {
 	d.c.Fail(d.c.At(at).Field(field).Got(n).Wantf("at most %d", limit).Corrupt())
 }
 
-// counter reads a counter.
 func (d *bodyReader) counter(field string) counter {
 	return d.refer(counter(d.limited(field, math.MaxUint32)))
 }
 
-// refer returns a counter that was read. Only references to an expression store the kind of the
-// expression.
+// refer returns a counter that was read. Only references to an expression store the kind of the expression.
 func (d *bodyReader) refer(c counter) counter {
 	if c&3 >= subtraction {
 		d.express(c)
@@ -154,13 +148,12 @@ func (d *bodyReader) express(c counter) {
 	d.out.expressions[c>>2].Add = c&3 == addition
 }
 
-// regions reads the regions of a virtual file.
 func (d *bodyReader) regions(file uint32) {
 	n := d.c.Count(d.c.ULEB("number of regions"), 5, "number of regions")
 	out := d.out
 	out.begin()
 	regions, branches := slices.Grow(out.regions, n), out.branches
-	line := uint64(0)
+	line := uint32(0)
 	var r region
 	for i := range n {
 		at := d.c.Offset()
@@ -174,27 +167,13 @@ func (d *bodyReader) regions(file uint32) {
 		} else if head != 0 {
 			d.kind(&r, head, at)
 		}
-		delta, start, lines, end := d.c.ULEBs(&rangeFields)
-		if (delta|start|lines|end)>>32 != 0 {
-			all := []uint64{delta, start, lines, end}
-			i := slices.IndexFunc(all, func(n uint64) bool { return n > math.MaxUint32 })
-			d.exceeded(at, rangeFields[i], all[i], math.MaxUint32)
-		}
-		if end&gapBit != 0 {
-			r.Kind = Gap
-			end &^= gapBit
-		}
-		if start == 0 && end == 0 { // whole lines
-			start, end = 1, math.MaxUint32
-		}
-		line += delta
-		last := line + lines
-		if last > math.MaxUint32 || lines == 0 && end < start {
-			d.c.Fail(d.c.At(at).Field("region").Gotf("%d:%d to %d:%d", line, start, last, end).
-				Want("an end after the start").Corrupt())
-		}
+		start, end, gap := d.extent(line, at)
 		if d.c.Err() != nil {
 			return
+		}
+		line = start.Line
+		if gap {
+			r.Kind = Gap
 		}
 		if i == 0 {
 			out.uses[file].first, out.uses[file].used = r.Count, true
@@ -207,7 +186,7 @@ func (d *bodyReader) regions(file uint32) {
 		case Branch, MCDCBranch:
 			branches = append(branches, CountedBranch{})
 			b := &branches[len(branches)-1]
-			b.Start.Line, b.Start.Column, b.End.Line, b.End.Column = uint32(line), uint32(start), uint32(last), uint32(end)
+			b.Start, b.End = start, end
 			b.True, b.False, b.ConstantTrue, b.ConstantFalse = uint64(r.Count), uint64(r.False), r.Count.constant(), r.False.constant()
 			b.File, b.Kind = file, r.Kind
 		default:
@@ -216,16 +195,38 @@ func (d *bodyReader) regions(file uint32) {
 			}
 			regions = regions[:len(regions)+1]
 			q := &regions[len(regions)-1]
-			q.Start.Line, q.Start.Column, q.End.Line, q.End.Column = uint32(line), uint32(start), uint32(last), uint32(end)
+			q.Start, q.End = start, end
 			q.Count, q.File, q.Expanded, q.Kind = uint64(r.Count), file, r.Expanded, r.Kind
 		}
 		if r.Kind == Decision || len(out.decisions) > 0 && (r.Kind == Expansion || r.Kind == MCDCBranch) {
-			r.File, r.Start, r.End = file, Position{uint32(line), uint32(start)}, Position{uint32(last), uint32(end)}
+			r.File, r.Start, r.End = file, start, end
 			out.decisions = append(out.decisions, r)
 		}
 	}
 	out.regions, out.branches = regions, branches
 	out.all += n
+}
+
+// extent reads the range of a region; line is where the region before it begins.
+func (d *bodyReader) extent(line uint32, at int64) (start, end Position, gap bool) {
+	delta, column, lines, endColumn := d.c.ULEBs(&rangeFields)
+	if (delta|column|lines|endColumn)>>32 != 0 {
+		all := []uint64{delta, column, lines, endColumn}
+		i := slices.IndexFunc(all, func(n uint64) bool { return n > math.MaxUint32 })
+		d.exceeded(at, rangeFields[i], all[i], math.MaxUint32)
+	}
+	gap = endColumn&gapBit != 0
+	endColumn &^= gapBit
+	if column == 0 && endColumn == 0 { // whole lines
+		column, endColumn = 1, math.MaxUint32
+	}
+	first := uint64(line) + delta
+	last := first + lines
+	if last > math.MaxUint32 || lines == 0 && endColumn < column {
+		d.c.Fail(d.c.At(at).Field("region").Gotf("%d:%d to %d:%d", first, column, last, endColumn).
+			Want("an end after the start").Corrupt())
+	}
+	return Position{uint32(first), uint32(column)}, Position{uint32(last), uint32(endColumn)}, gap
 }
 
 // kind interprets the first number of a region if it is not a counter, and reads the numbers that

@@ -259,8 +259,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever an object holds, there is an error or a coverage, the same
-// every time.
+// FuzzRead: whatever an object holds, there is an error or a coverage, the same every time.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"shapes-14", "conditions-22", "conditions-mips-linux-gnu", "conditions-x86_64-pc-windows-msvc"} {
 		f.Add(oracle.ReadFile(f, testdata+"/"+name+".o"))

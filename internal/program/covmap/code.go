@@ -43,14 +43,12 @@ type functionCode struct {
 // example one with macros of many headers, stays decoded.
 const fewFiles = 2
 
-// A keptCode is the code of a function that stays decoded.
 type keptCode struct {
 	functionCode
 	byName []int32 // virtual files, by the names of their files
 }
 
-// keep returns a copy of the code of a function in these files, or nil if the function stays
-// encoded.
+// keep returns a copy of the code of a function in these files, or nil if the function stays encoded.
 func (c *functionCode) keep(f *Function, files []string) *keptCode {
 	var names [fewFiles]string
 	n := 0
@@ -80,7 +78,6 @@ type decoder struct {
 	values values
 }
 
-// A fileStart holds the indexes of the first region and the first branch of a virtual file.
 type fileStart struct{ region, branch uint32 }
 
 // load decodes the regions and branches of a function. It cannot fail, because [Evaluate] has
@@ -124,12 +121,10 @@ func (c *decoder) count(f *Function) (belowZero int, ok bool) {
 	return belowZero, ok
 }
 
-// begin starts the next virtual file.
 func (c *functionCode) begin() {
 	c.starts = append(c.starts, fileStart{uint32(len(c.regions)), uint32(len(c.branches))})
 }
 
-// lines returns the sum of the numbers of lines of all regions.
 func (c *functionCode) lines() (n uint64) {
 	for i := range c.regions {
 		n += uint64(c.regions[i].End.Line-c.regions[i].Start.Line) + 1
@@ -137,17 +132,14 @@ func (c *functionCode) lines() (n uint64) {
 	return n
 }
 
-// regionsOf returns the regions in a virtual file.
 func (c *functionCode) regionsOf(file int) []CountedRegion {
 	return c.regions[c.starts[file].region:c.starts[file+1].region]
 }
 
-// branchesOf returns the branches in a virtual file.
 func (c *functionCode) branchesOf(file int) []CountedBranch {
 	return c.branches[c.starts[file].branch:c.starts[file+1].branch]
 }
 
-// ownRegions returns the regions of the function's own code.
 func (c *functionCode) ownRegions() []CountedRegion {
 	if !c.fn.own {
 		return nil
@@ -162,7 +154,6 @@ func (f *Function) Regions() []CountedRegion {
 	return d.load(f).regions
 }
 
-// virtualFiles yields the indexes of the virtual files of a name.
 func (f *Function) virtualFiles(name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if f.kept == nil {
@@ -183,7 +174,6 @@ func (f *Function) virtualFiles(name string) iter.Seq[int] {
 	}
 }
 
-// ownIn reports whether the own code of the function is in a source file.
 func (f *Function) ownIn(file string) bool { return f.own && f.Files[f.main] == file }
 
 // maxNesting is the depth to which expansions are followed. No compiler nests them that deep.
@@ -195,16 +185,14 @@ type expansionWalk struct {
 	done []bool // virtual files that were visited
 }
 
-// begin starts a walk over the function that was loaded.
 func (w *expansionWalk) begin(code *functionCode) {
 	w.code = code
 	w.done = slices.Grow(w.done[:0], len(code.fn.Files))[:len(code.fn.Files)]
 	clear(w.done)
 }
 
-// branches calls visit for the branches in an expansion, after the branches in its nested
-// expansions. path holds the starts of the expansions that enclose a branch, outermost first. Each
-// virtual file is visited once.
+// branches calls visit for the branches in an expansion, after the branches in its nested expansions. path holds
+// the starts of the expansions that enclose a branch, outermost first. Each virtual file is visited once.
 func (w *expansionWalk) branches(r *CountedRegion, visit func(b *CountedBranch, path []Position)) {
 	w.expand(r, nil, visit)
 }

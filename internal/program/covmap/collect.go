@@ -9,10 +9,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Collect returns the coverage in the form that all formats share. Code at one source position counts
-// once, with the sum of its counts, however many functions and programs contain it. A branch in a macro is at the position of its condition,
-// in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a
-// branch.
+// Collect returns the coverage in the form that all formats share. Code at one source position counts once, with the
+// sum of its counts, however many functions and programs contain it. A branch in a macro is at the position of its
+// condition, in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a branch.
 //
 // Lines have the counts that llvm-cov gives them, but for three cases in which llvm-cov is wrong. The
 // text behind a macro of a system header does not count with the macro (see startEmpty). A statement
@@ -55,7 +54,6 @@ func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	return all
 }
 
-// A sourcePosition is the position where a function begins.
 type sourcePosition struct {
 	file string
 	Position
@@ -120,10 +118,8 @@ func (c *Coverage) versions(unused map[*Function]bool) map[*Function]version {
 	return versions
 }
 
-// A version is the number of a version, and how many versions there are.
 type version struct{ number, of int }
 
-// A fileCollector collects the coverage of one file.
 type fileCollector struct {
 	c *Coverage
 	*coverage.File
@@ -165,6 +161,7 @@ func (f *fileCollector) collect() {
 
 // addLayers adds the lines of each layer. It adds the counts of functions that share their counts if
 // shared is set, and the counts of all other functions if not.
+// addLayers adds the counts of functions that share their counts if shared is set, else the counts of all others.
 func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
 	for layer := range layers {
 		f.all = f.all[:0]
@@ -195,8 +192,7 @@ func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool
 	}
 }
 
-// added returns the sum of two counts; for counts that functions share it returns the first count
-// that is not 0.
+// added returns the sum of two counts; for counts that functions share it returns the first count that is not 0.
 func added(have, n uint64, shared bool) uint64 {
 	if shared && have > 0 {
 		return have
@@ -204,7 +200,6 @@ func added(have, n uint64, shared bool) uint64 {
 	return saturate.Add(have, n)
 }
 
-// addLines adds the lines of a layer to the lines of earlier layers.
 func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
 	var number map[uint32]int // indexes of the lines of earlier layers
 	if len(f.Lines) > 0 {
@@ -225,14 +220,12 @@ func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
 	}
 }
 
-// A span is a range of the file.
 type span struct{ start, end Position }
 
 func compareSpans(a, b span) int {
 	return cmp.Or(comparePositions(a.start, b.start), comparePositions(a.end, b.end))
 }
 
-// outcomes has the counts of the outcomes of all branches at one position.
 type outcomes struct {
 	counts   [2]uint64
 	possible [2]bool
@@ -258,13 +251,11 @@ func (f *fileCollector) addFunctions(functions []*Function, shared bool) {
 	}
 }
 
-// A piece is a virtual file of a function.
 type piece struct {
 	fn   *Function
 	file int
 }
 
-// outcomeNames are the names of the ways of a branch.
 var outcomeNames = []string{"True", "False"}
 
 // partSums add up what the functions of a file say about its regions, branches and decisions.
@@ -275,7 +266,6 @@ type partSums struct {
 	vectors   map[span]*coverage.Decision // nil without details
 }
 
-// addParts adds the regions, branches and decisions of pieces of the file.
 func (f *fileCollector) addParts(pieces []piece, details bool) {
 	s := &partSums{regions: make(map[span]uint64), branches: make(map[span]*outcomes), decisions: make(map[span][]Condition)}
 	if details {
@@ -378,7 +368,6 @@ func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
 	return d
 }
 
-// sortedSpans yields the entries of m in the order of their spans.
 func sortedSpans[V any](m map[span]V) func(func(span, V) bool) {
 	places := make([]span, 0, len(m))
 	for at := range m {

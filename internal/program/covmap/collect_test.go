@@ -54,9 +54,8 @@ func counted(text, key string) map[string][]string {
 	return all
 }
 
-// TestCollectAgreesWithLLVM: lines and calls are those of llvm-cov, for all fixtures; so
-// are functions and regions, but for those of templates and macros, which llvm-cov counts
-// by the instance with the most.
+// TestCollectAgreesWithLLVM: lines and calls are those of llvm-cov, for all fixtures; so are functions and
+// regions, but for those of templates and macros, which llvm-cov counts by the instance with the most.
 func TestCollectAgreesWithLLVM(t *testing.T) {
 	names, err := filepath.Glob(testdata + "/*.proftext")
 	if err != nil || len(names) < 6 {
@@ -109,8 +108,7 @@ type compiled struct {
 	dir string
 }
 
-// make compiles the source with the flags, runs the program and returns its path and that
-// of its raw profile.
+// make compiles the source with the flags, runs the program and returns its path and that of its raw profile.
 func (b compiled) make(name, source string, flags ...string) (program, profile string) {
 	b.t.Helper()
 	path := filepath.Join(b.dir, name+".cpp")
@@ -170,9 +168,7 @@ inline int same(int a) {
 // hides the functions around it, functions compiled alike count once.
 func TestTwoPrograms(t *testing.T) {
 	b := compiled{t, t.TempDir()}
-	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(b.dir, "shared.h"), []byte(sharedHeader))
 	first, firstRaw := b.make("first", "#include \"shared.h\"\nint first() { return pick(1) + twice(1) + same(1); }\nint main() { return first() * 0; }\n")
 	second, secondRaw := b.make("second", "#define EXTRA\n#include \"shared.h\"\nint second() { return pick(201) + pick(2) + twice(51) + twice(1.5) + same(2); }\nint main() { return second() * 0; }\n")
 	var want []string
@@ -205,9 +201,7 @@ func TestTwoPrograms(t *testing.T) {
 // TestMismatchCauses: each function that does not fit has its probable cause.
 func TestMismatchCauses(t *testing.T) {
 	b := compiled{t, t.TempDir()}
-	if err := os.WriteFile(filepath.Join(b.dir, "shared.h"), []byte(sharedHeader), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, filepath.Join(b.dir, "shared.h"), []byte(sharedHeader))
 	const source = "#include \"shared.h\"\nint main() { return pick(1) * 0; }\n"
 	first, firstRaw := b.make("first", source)
 	second, secondRaw := b.make("second", source, "-DEXTRA")

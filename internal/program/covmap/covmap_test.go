@@ -29,11 +29,7 @@ func evaluate(t testing.TB, p *irpgo.Profile, objects ...string) *Coverage {
 	t.Helper()
 	var maps []*Mapping
 	for _, o := range objects {
-		m, err := Read(o, oracle.ReadFile(t, o), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps = append(maps, m...)
+		maps = append(maps, readMappings(t, o)...)
 	}
 	c, err := Evaluate(maps, p, EvaluateOptions{FirstWins: true})
 	if err != nil {
@@ -68,8 +64,7 @@ func compare(t *testing.T, what, got, want string) {
 	t.Errorf("%s differs at %d:\n got …%q\nwant …%q", what, at, part(got), part(want))
 }
 
-// TestFixtures compares the exports of objects by several compilers with those
-// that llvm-cov 22 made.
+// TestFixtures compares the exports of objects by several compilers with those that llvm-cov 22 made.
 func TestFixtures(t *testing.T) {
 	names, err := filepath.Glob(testdata + "/*.proftext")
 	if err != nil || len(names) < 6 {
@@ -105,8 +100,7 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
-// TestDamage cuts an object at every byte and flips bits in it: an error or
-// another coverage, but no panic.
+// TestDamage cuts an object at every byte and flips bits in it: an error or another coverage, but no panic.
 func TestDamage(t *testing.T) {
 	profile := readProfile(t, testdata+"/conditions-22.proftext")
 	data := oracle.ReadFile(t, testdata+"/conditions-22.o")

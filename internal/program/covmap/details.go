@@ -34,7 +34,6 @@ func (f *fileCollector) addDetails(functions []*Function) {
 	}
 }
 
-// fragment returns the coverage of a file by pieces, without macros.
 func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 	c := fileCollector{File: &coverage.File{Path: path}, summarizer: s}
 	s.all = s.all[:0]
@@ -54,7 +53,6 @@ type detailer struct {
 	*summarizer
 }
 
-// expand adds the expansions in pieces of a file.
 func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 	if depth > maxNesting {
 		return
@@ -101,14 +99,11 @@ func (d *detailer) expand(to *coverage.File, pieces []piece, depth int) {
 }
 
 const (
-	// mostVectors limits the test vectors of a decision that are kept.
-	mostVectors = 100
-	// mostOperands limits the conditions of decisions for which missing vectors are found.
-	mostOperands = 256
+	mostVectors  = 100 // limits the test vectors of a decision that are kept
+	mostOperands = 256 // limits the conditions of decisions for which missing vectors are found
 )
 
-// addVectors adds the conditions and test vectors of a decision to d, the same decision in other
-// functions.
+// addVectors adds the conditions and test vectors of a decision to d, the same decision in other functions.
 func addVectors(d *coverage.Decision, m *MCDC) *coverage.Decision {
 	if d == nil {
 		d = new(coverage.Decision)
@@ -148,10 +143,9 @@ func (v *TestVector) text() string {
 	return b.String() + ":F"
 }
 
-// wanted returns an executed vector and one that would form an independence pair with it
-// for a condition: it differs in that condition and the result, and in no other condition
-// that both evaluate. Both are "" if no executed vector evaluates the condition, or the
-// condition cannot decide on its own.
+// wanted returns an executed vector and one that would form an independence pair with it for a condition: it
+// differs in that condition and the result, and in no other condition that both evaluate. Both are "" if no
+// executed vector evaluates the condition, or the condition cannot decide on its own.
 func (m *MCDC) wanted(condition int) (have, want string) {
 	if len(m.Conditions) > mostOperands {
 		return "", ""

@@ -72,8 +72,7 @@ func TestExpansions(t *testing.T) {
 	}
 }
 
-// TestWanted: a vector that is said to be missing was not executed, and forms a pair with
-// one that was.
+// TestWanted: a vector that is said to be missing was not executed, and forms a pair with one that was.
 func TestWanted(t *testing.T) {
 	missing := 0
 	for _, f := range detailed(t, "conditions-22").Files {

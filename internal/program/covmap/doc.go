@@ -1,9 +1,8 @@
 // Package covmap reads LLVM's coverage mapping and evaluates profiles on it.
 //
-// Programs built with -fprofile-instr-generate -fcoverage-mapping, or by rustc
-// with -C instrument-coverage, hold a mapping from counters to regions of the
-// sources. [Read] finds it in programs, libraries, objects and archives, and
-// [Evaluate] joins it with a profile:
+// Programs built with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage, hold a
+// mapping from counters to regions of the sources. [Read] finds it in programs, libraries, objects and archives,
+// and [Evaluate] joins it with a profile:
 //
 //	maps, err := covmap.Read(path, data, covmap.Options{})
 //	cov, err := covmap.Evaluate(maps, profile, covmap.EvaluateOptions{})

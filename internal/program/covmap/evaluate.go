@@ -19,8 +19,7 @@ type EvaluateOptions struct {
 	// that has it, by its first record there. The counts of differently compiled records are lost. With compilers before LLVM
 	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
-	// RanOnly leaves out source files in which nothing ran, and functions that are only in such files.
-	RanOnly bool
+	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
 	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
 	Info *irpgo.Info
 	// Counted, if not nil, separates the counts of programs that contain different functions with one
@@ -62,8 +61,7 @@ type Mismatch struct {
 
 // A Function is a function with its counts.
 type Function struct {
-	// Name is the name without the file name that precedes the name of a static function.
-	Name    string
+	Name    string // the name without the file name that precedes the name of a static function
 	PGOName string
 	Object  string // see Mapping.Name
 	Hash    uint64
@@ -126,7 +124,8 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 			case d.function != nil && (d.key == "" || seen.add(&d)):
 				f := d.function
 				lines += d.lines
-				if most += linesPerRegion * uint64(d.regions); lines > most {
+				most += linesPerRegion * uint64(d.regions)
+				if lines > most {
 					return flaw.In("coverage mapping").InFile(f.Object).Field("lines of all regions up to "+f.PGOName).Got(lines).
 						Wantf("at most %d", most).Corrupt()
 				}
@@ -163,7 +162,6 @@ func (c *Coverage) add(f *Function, ran map[string]bool) {
 	}
 }
 
-// A task holds what all evaluators share.
 type task struct {
 	opt         EvaluateOptions
 	functions   map[uint64]*irpgo.Function // of the profile, by name reference
@@ -174,20 +172,17 @@ type task struct {
 	spare       sync.Pool             // of evaluators
 }
 
-// An objectRecord is a record and its object.
 type objectRecord struct {
 	m *Mapping
 	*Record
 }
 
-// A lastRecord locates the last record of a name.
 type lastRecord struct {
 	m        *Mapping
 	record   int  // in task.records
 	repeated bool // the name has another record, in this object or an earlier one
 }
 
-// repeated reports whether the name of a record has several records.
 func (t *task) repeated(r *Record) bool { return t.anyRepeated && t.last[r.Ref].repeated }
 
 // An outcome is the result of evaluating a record: a function, a mismatch, an error, or none.
@@ -201,7 +196,6 @@ type outcome struct {
 	err      error
 }
 
-// An evaluator evaluates records one after the other.
 type evaluator struct {
 	*task
 	code    decoder
@@ -262,7 +256,6 @@ func (t *task) chooseRan() map[string]bool {
 	return ran
 }
 
-// anyRan reports whether a function has a count.
 func anyRan(f *irpgo.Function) bool {
 	return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool {
 		return slices.ContainsFunc(r.Counts, func(n uint64) bool { return n > 0 })
@@ -287,7 +280,6 @@ var codeSeed = maphash.MakeSeed()
 // record of another kind of profile.
 const contextBit = 1 << 60
 
-// add evaluates a record.
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := e.code.decode(r.Record); err != nil {
 		return e.damaged(r, err)
@@ -379,7 +371,6 @@ func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	return nil
 }
 
-// describe sets what there is to know of a function without its regions.
 func (e *evaluator) describe(f *Function) {
 	if len(e.code.regions) > 0 {
 		f.Count, f.line = e.code.regions[0].Count, e.code.regions[0].Start.Line

@@ -14,9 +14,8 @@ import (
 //
 //	uleb N, [since version 4: uleb size, uleb compressed size,] N × (uleb length, bytes)
 //
-// The names are compressed if the compressed size is not 0. Since version 6 the
-// first is the compilation directory, which relative names are joined to; dir, if
-// not empty, stands in for it.
+// The names are compressed if the compressed size is not 0. Since version 6 the first is the compilation
+// directory, which relative names are joined to; dir, if not empty, stands in for it.
 func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, error) {
 	const section = "file names"
 	c := cursor.New(section, at, blob, binary.LittleEndian)
@@ -55,7 +54,6 @@ func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, e
 	return l, nil
 }
 
-// resolve makes relative names absolute.
 func (l *fileList) resolve(dir string) {
 	if dir == "" {
 		dir = l.names[0]

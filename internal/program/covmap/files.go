@@ -10,7 +10,6 @@ import (
 // Files returns the names of all source files, sorted.
 func (c *Coverage) Files() []string { return slices.Sorted(maps.Keys(c.files)) }
 
-// filesOr returns names, or the names of all files if names is nil.
 func (c *Coverage) filesOr(names []string) []string {
 	if names == nil {
 		return c.Files()
@@ -28,8 +27,7 @@ type File struct {
 	// Groups are the functions whose own code is in the file. Functions that begin at one position
 	// are one group: instantiations of a template, or a static function in a header.
 	Groups []Group
-	// Branches and MCDC belong to all functions in this file, including macros that the file
-	// defines.
+	// Branches and MCDC belong to all functions in this file, including macros that the file defines.
 	Branches []*CountedBranch
 	MCDC     []*MCDC
 	Total    coverage.Summary
@@ -67,7 +65,6 @@ func (c *Coverage) File(name string) *File {
 	return f
 }
 
-// appendPointers appends pointers to the elements of a list.
 func appendPointers[T any](to []*T, list []T) []*T {
 	for i := range list {
 		to = append(to, &list[i])
@@ -83,9 +80,8 @@ func (c *Coverage) summarizer() *summarizer {
 	return s
 }
 
-// file returns the coverage of a source file without branches and MC/DC. It calls visit with each
-// function of the file while s.code holds the code of the function. The segments and groups are valid
-// until s is used again.
+// file returns the coverage of a source file without branches and MC/DC. It calls visit with each function of the
+// file while s.code holds the code of the function. The segments and groups are valid until s is used again.
 func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *File {
 	f := &File{Name: name, Functions: c.files[name]}
 	s.all, s.own = s.all[:0], s.own[:0]
@@ -104,8 +100,7 @@ func (c *Coverage) file(name string, s *summarizer, visit func(fn *Function)) *F
 	return f
 }
 
-// Expansions yields the functions whose own code is in the file, each with an expansion in that
-// code.
+// Expansions yields the functions whose own code is in the file, each with an expansion in that code.
 func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	for _, fn := range f.Functions {
 		if !fn.ownIn(f.Name) {
@@ -121,13 +116,11 @@ func (f *File) Expansions(yield func(fn *Function, r *CountedRegion) bool) {
 	}
 }
 
-// An ownFunction is a function whose own code is in a file.
 type ownFunction struct {
 	*Function
 	sum coverage.Summary
 }
 
-// group sets Groups and Total.
 func (f *File) group(s *summarizer) {
 	byStart := func(a, b ownFunction) int { return comparePositions(a.start, b.start) }
 	if !slices.IsSortedFunc(s.own, byStart) {
@@ -161,8 +154,7 @@ func (f *File) TotalOf(keep func(*Function) bool) (sum coverage.Summary) {
 	return sum
 }
 
-// total returns the numbers of the functions of a group that keep accepts; nil accepts
-// all.
+// total returns the numbers of the functions of a group that keep accepts; nil accepts all.
 func (g *Group) total(keep func(*Function) bool) (total coverage.Summary) {
 	for i := range g.own {
 		fn := &g.own[i]
@@ -244,10 +236,8 @@ type summarizer struct {
 // release gives up the segments and groups of a file, which the caller keeps.
 func (s *summarizer) release() { s.builder.out, s.own, s.functions, s.groups = nil, nil, nil, nil }
 
-// load loads the code of a function.
 func (s *summarizer) load(f *Function) { s.code = s.decoder.load(f) }
 
-// function returns the summary of the function that was loaded.
 func (s *summarizer) function() (sum coverage.Summary) {
 	f := s.code.fn
 	sum.Functions.Count(f.Count > 0)

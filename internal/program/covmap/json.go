@@ -13,8 +13,7 @@ import (
 // JSONOptions modify [WriteJSON].
 type JSONOptions struct {
 	SkipExpansions, SkipFunctions bool
-	// SummaryOnly writes the names and the summaries of files, and the totals.
-	SummaryOnly bool
+	SummaryOnly                   bool // writes the names and the summaries of files, and the totals
 	// Files are the files to write; nil means all. Like llvm-cov, all functions are written.
 	Files []string
 }
@@ -22,9 +21,8 @@ type JSONOptions struct {
 // jsonVersion is what LLVM 22 writes.
 const jsonVersion = "3.1.0"
 
-// WriteJSON writes the document that llvm-cov 22 writes (export -format=text): one
-// line with all keys sorted. It is written as it is made, so that memory does not
-// grow with its size.
+// WriteJSON writes the document that llvm-cov 22 writes (export -format=text): one line with all keys sorted. It
+// is written as it is made, so that memory does not grow with its size.
 func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.WriteString(`{"data":[{"files":[`)
@@ -81,12 +79,10 @@ type jsonText struct {
 	decoder *decoder        // nil if there are no functions
 }
 
-// pass hands a long text on and continues with an empty one.
 func (j *jsonText) pass() { j.b = j.p.pass(j.b) }
 
 func (j *jsonText) text(s string) { j.b = append(j.b, s...) }
 
-// comma appends a comma unless the element i is the first of its list.
 func (j *jsonText) comma(i int) {
 	if i > 0 {
 		j.b = append(j.b, ',')
@@ -109,7 +105,6 @@ func (j *jsonText) strings(list []string) {
 	j.text("]")
 }
 
-// numbers appends numbers, each but the last followed by a comma.
 func (j *jsonText) numbers(list ...uint64) {
 	for i, n := range list {
 		j.comma(i)
@@ -190,7 +185,6 @@ func (j *jsonText) expansions(f *File) {
 	}
 }
 
-// expansion appends one expansion.
 func (j *jsonText) expansion(r *CountedRegion, walk *expansionWalk, names, regions []byte) {
 	j.text(`{"branches":[`)
 	i := 0

@@ -14,12 +14,9 @@ type LCOVOptions struct {
 	// SeparateInstantiations writes the branches of every instantiation of a function separately
 	// (--unify-instantiations=false).
 	SeparateInstantiations bool
-	// SummaryOnly writes only how many functions, lines and branches there are.
-	SummaryOnly bool
-	// SkipBranches leaves out branches and their numbers.
-	SkipBranches bool
-	// Files are the files to write; nil means all.
-	Files []string
+	SummaryOnly            bool     // writes only how many functions, lines and branches there are
+	SkipBranches           bool     // leaves out branches and their numbers
+	Files                  []string // the files to write; nil means all
 }
 
 // WriteLCOV writes the tracefile that llvm-cov 22 writes (export -format=lcov). Like
@@ -30,7 +27,8 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		s := c.summarizer()
 		defer c.spare.Put(s)
-		s.placed.reset()
+		b := &s.placed
+		b.list, b.expanded, b.met, b.paths = b.list[:0], b.expanded[:0], 0, b.paths[:0]
 		f := c.file(names[i], s, func(fn *Function) { s.placed.add(s.code, names[i]) })
 		return f.appendLCOV(dst, p, opt, &s.placed)
 	}, writeTo(w))
@@ -104,11 +102,6 @@ type placedBranches struct {
 
 func (p *placedBranches) rest(b *placedBranch) []Position { return p.paths[b.rest:b.end] }
 
-func (p *placedBranches) reset() {
-	p.list, p.expanded, p.met, p.paths = p.list[:0], p.expanded[:0], 0, p.paths[:0]
-}
-
-// add adds the branches of a function.
 func (p *placedBranches) add(code *functionCode, name string) {
 	for file := range code.fn.virtualFiles(name) {
 		branches := code.branchesOf(file)
@@ -147,7 +140,8 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 		return slices.CompareFunc(p.rest(a), p.rest(b), comparePositions)
 	}
 	all := append(p.list, p.expanded...)
-	if p.list = all; unify {
+	p.list = all
+	if unify {
 		all = p.sorter.sort(all, compare, func(to, other *placedBranch) {
 			to.true += other.true
 			to.false += other.false
@@ -167,7 +161,8 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 			dst = strconv.AppendUint(dst, uint64(last), 10)
 			dst = strconv.AppendUint(append(dst, ','), pair, 10)
 			dst = strconv.AppendUint(append(dst, ','), number, 10)
-			if dst = append(dst, ','); counts == [2]uint64{} {
+			dst = append(dst, ',')
+			if counts == [2]uint64{} {
 				dst = append(dst, '-')
 			} else {
 				dst = strconv.AppendUint(dst, n, 10)
@@ -180,7 +175,6 @@ func (p *placedBranches) append(dst []byte, unify bool) []byte {
 	return dst
 }
 
-// writeTo returns a function that writes texts to w.
 func writeTo(w io.Writer) func(text []byte) error {
 	return func(text []byte) error {
 		_, err := w.Write(text)

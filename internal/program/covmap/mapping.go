@@ -5,13 +5,11 @@ import "cmp"
 // A Mapping is the coverage mapping of one program, library or object file: what
 // the counters of its profiles mean in the sources.
 type Mapping struct {
-	// Name is the file as opened; for a member of an archive "lib.a(member.o)".
-	Name    string
+	Name    string // the file as opened; for a member of an archive "lib.a(member.o)"
 	Arch    string // of a slice of a universal file with several; "" for other files
 	BuildID []byte // GNU build id or LC_UUID; nil without one
-	// Records are the functions in the order of the file. One name may occur
-	// several times: a function in a header is compiled into every object that
-	// includes it.
+	// Records are the functions in the order of the file. One name may occur several times: a function in a header
+	// is compiled into every object that includes it.
 	Records []Record
 	LeftOut []Mismatch // damaged records
 }
@@ -54,7 +52,6 @@ type Position struct{ Line, Column uint32 }
 // key returns a number that orders positions by line and column.
 func (p Position) key() uint64 { return uint64(p.Line)<<32 | uint64(p.Column) }
 
-// before reports whether p lies before q.
 func (p Position) before(q Position) bool { return p.key() < q.key() }
 
 func comparePositions(a, b Position) int { return cmp.Compare(a.key(), b.key()) }
@@ -71,7 +68,6 @@ const (
 	addition
 )
 
-// constant reports whether the counter is the constant zero.
 func (c counter) constant() bool { return c&3 == zeroCounter }
 
 // A region is a range of a source file with the counter that counts it.
@@ -93,7 +89,6 @@ type region struct {
 	Kind Kind
 }
 
-// An expression adds or subtracts two counters.
 type expression struct {
 	Left, Right counter
 	Add         bool // otherwise Right is subtracted

@@ -11,12 +11,9 @@ import (
 // MCDC is the modified condition/decision coverage of one boolean expression.
 type MCDC struct {
 	Start, End Position
-	File       uint32 // virtual file
-	// Conditions are in the order of the mapping, except that the condition evaluated first comes
-	// first.
-	Conditions []Condition
-	// Vectors are the executed test vectors: first all vectors with the result false.
-	Vectors []TestVector
+	File       uint32       // virtual file
+	Conditions []Condition  // in the order of the mapping, except that the condition evaluated first comes first
+	Vectors    []TestVector // the executed test vectors: first all vectors with the result false
 }
 
 // A Condition is one operand of a [MCDC].
@@ -24,20 +21,16 @@ type Condition struct {
 	Start Position
 	// Covered: two executed vectors with different results differ only in this condition, so the
 	// condition decides the result.
-	Covered bool
-	// Pair holds the indexes of the first two such vectors.
-	Pair [2]int
-	// ConstantTrue and ConstantFalse are as in [CountedBranch].
-	ConstantTrue, ConstantFalse bool
+	Covered                     bool
+	Pair                        [2]int // holds the indexes of the first two such vectors
+	ConstantTrue, ConstantFalse bool   // as in [CountedBranch]
 
 	next [2]int // index of the condition after this one is false, true; -1 at the end
 }
 
 // A TestVector is one way to evaluate a [MCDC].
 type TestVector struct {
-	// Conditions has the value of each condition, in the order of
-	// [MCDC].Conditions.
-	Conditions []Truth
+	Conditions []Truth // has the value of each condition, in the order of [MCDC].Conditions
 	Result     bool
 }
 
@@ -51,7 +44,6 @@ const (
 	True
 )
 
-// A decision collects the conditions of a boolean expression.
 type decision struct {
 	region
 	conditions []region // the condition with ID 0 comes first
@@ -59,7 +51,6 @@ type decision struct {
 	expanded   map[uint32]bool // virtual files of the expansions in the decision
 }
 
-// dominates reports whether a region lies in the decision.
 func (d *decision) dominates(r *region) bool {
 	return r.File == d.File && !r.Start.before(d.Start) && !d.End.before(r.End) || d.expanded[r.File]
 }
@@ -120,7 +111,6 @@ type conditionGraph struct {
 	vectors  uint64      // number of vectors
 }
 
-// An edge is one value of a condition.
 type edge struct {
 	from  int
 	value int // 0 or 1
@@ -162,10 +152,12 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 			}
 			g.offset[i][value] = g.width[to]
 			g.into[to] = append(g.into[to], edge{i, value})
-			if g.width[to] += g.width[i]; g.width[to] > mostVectors {
+			g.width[to] += g.width[i]
+			if g.width[to] > mostVectors {
 				return nil, false
 			}
-			if missing[to]--; missing[to] == 0 {
+			missing[to]--
+			if missing[to] == 0 {
 				queue = append(queue, to)
 			}
 		}
@@ -174,14 +166,14 @@ func newConditionGraph(d *decision) (g *conditionGraph, ok bool) {
 	slices.SortStableFunc(g.ends, func(a, b edge) int { return cmp.Compare(g.width[b.from], g.width[a.from]) })
 	for _, e := range g.ends {
 		g.offset[e.from][e.value] = g.vectors
-		if g.vectors += g.width[e.from]; g.vectors > mostVectors {
+		g.vectors += g.width[e.from]
+		if g.vectors > mostVectors {
 			return nil, false
 		}
 	}
 	return g, done == n
 }
 
-// A numbered test vector.
 type numbered struct {
 	number uint64
 	TestVector
@@ -237,7 +229,8 @@ func eachBit(bitmap []byte, first, n uint64, fn func(bit uint64)) {
 			bit = (bit/8 + 1) * 8
 			continue
 		}
-		if bit += uint64(bits.TrailingZeros8(rest)); bit < end {
+		bit += uint64(bits.TrailingZeros8(rest))
+		if bit < end {
 			fn(bit - first)
 		}
 		bit++
@@ -288,15 +281,15 @@ func (g *conditionGraph) vectorOfConditions(set uint64) (v numbered, ok bool) {
 	}
 }
 
-// findPairs looks for independence pairs among the vectors. The first n vectors have the result
-// false.
+// findPairs looks for independence pairs among the vectors. The first n vectors have the result false.
 func (m *MCDC) findPairs(n int) {
 	const most = 1 << 27 // comparisons; compilers allow few conditions
 	left := len(m.Conditions)
 	work := 0
 	for k, a := range m.Vectors[n:] {
 		for l, b := range m.Vectors[:n] {
-			if work += len(m.Conditions); work > most {
+			work += len(m.Conditions)
+			if work > most {
 				return
 			}
 			differs := -1
@@ -311,7 +304,8 @@ func (m *MCDC) findPairs(n int) {
 			}
 			if differs >= 0 && !m.Conditions[differs].Covered {
 				m.Conditions[differs].Covered, m.Conditions[differs].Pair = true, [2]int{l, n + k}
-				if left--; left == 0 {
+				left--
+				if left == 0 {
 					return
 				}
 			}

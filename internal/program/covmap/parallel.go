@@ -13,8 +13,7 @@ type producer[T any] struct {
 	list  []T
 }
 
-// pass returns list unless it is long. A long list is used, after all earlier results, and returned
-// empty.
+// pass returns list unless it is long. A long list is used, after all earlier results, and returned empty.
 func (p *producer[T]) pass(list []T) []T {
 	if len(list) < maxAhead {
 		return list

@@ -3,6 +3,7 @@ package covmap
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -11,8 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and
-// later write it.
+// VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and later write it.
 const VersionMax = 7
 
 // Options modify [Read]. The zero value is right for most uses.
@@ -26,9 +26,8 @@ type Options struct {
 	CompilationDir string
 }
 
-// Read returns the mappings in a program, library or object file held in data: one,
-// or one for every member of a static archive that has any. name is for errors.
-// The mappings do not refer to data.
+// Read returns the mappings in a program, library or object file held in data: one, or one for every member of a
+// static archive that has any. name is for errors. The mappings do not refer to data.
 //
 // A file without a mapping is an error of class [profile.ErrEmpty].
 func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
@@ -111,7 +110,8 @@ func (n sectionNames) find(im *object.Image) (*section, error) {
 		if s.Name != n.usual && name != n.coff {
 			continue
 		}
-		if inFile += s.FileSize; inFile > uint64(im.Len()) {
+		inFile += s.FileSize
+		if inFile > uint64(im.Len()) {
 			return nil, flaw.At(s.Name, im.FileOffset(s)).Field("size of all sections of this name").Gotf("%d bytes", inFile).
 				Wantf("at most the %d bytes of the file", im.Len()).Corrupt()
 		}
@@ -137,7 +137,6 @@ func (n sectionNames) find(im *object.Image) (*section, error) {
 	return found, nil
 }
 
-// An objectReader reads the mapping of one object.
 type objectReader struct {
 	opt     Options
 	im      *object.Image
@@ -148,7 +147,7 @@ type objectReader struct {
 	last    map[uint64]int32     // index of the last record, by name reference
 }
 
-// readObject returns the mapping in an object, nil if there is none.
+// readObject returns nil if the object has no mapping.
 func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	im, err := object.Parse(name, data, opt.Arch)
 	if err != nil {
@@ -237,7 +236,7 @@ func (r *objectReader) readFiles(s *section) (version int, err error) {
 		}
 		if own >= 4 {
 			r.addList(blob, list)
-		} else if err := r.readOldRecords(c.At(at), old, table, list, mappings, mappingsAt); err != nil {
+		} else if err := r.readOldRecords(oldBlock{old, s.name, at + 16, table, list, mappingsAt, mappings}); err != nil {
 			return 0, err
 		}
 		if c.Len() > 0 {
@@ -266,17 +265,7 @@ func (r *objectReader) addList(blob []byte, l *fileList) {
 	r.lists[ref] = l
 }
 
-func equalLists(a, b *fileList) bool {
-	if a.version != b.version || len(a.names) != len(b.names) {
-		return false
-	}
-	for i := range a.names {
-		if a.names[i] != b.names[i] {
-			return false
-		}
-	}
-	return true
-}
+func equalLists(a, b *fileList) bool { return a.version == b.version && slices.Equal(a.names, b.names) }
 
 // oldRecord is the layout of a function record in versions 1 to 3:
 //
@@ -294,15 +283,25 @@ func (o oldRecord) size() int {
 	return 20
 }
 
-// readOldRecords reads the records of one block.
-func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, list *fileList, mappings []byte, mappingsAt int64) error {
-	c := cursor.New(at.Section, at.Offset+16, table, r.im.Order)
+// An oldBlock is a block of versions 1 to 3: its records, their files, and their mappings.
+type oldBlock struct {
+	oldRecord
+	section    string
+	tableAt    int64
+	table      []byte
+	list       *fileList
+	mappingsAt int64
+	mappings   []byte
+}
+
+func (r *objectReader) readOldRecords(b oldBlock) error {
+	c := cursor.New(b.section, b.tableAt, b.table, r.im.Order)
 	for i := 0; c.Len() > 0; i++ {
 		c.Record = i
-		rec := Record{list: list, at: mappingsAt}
+		rec := Record{list: b.list, at: b.mappingsAt}
 		place := c.At(c.Offset())
-		if o.version == 1 {
-			addr, size := c.Ptr(o.ptr, "name address"), c.U32("name size")
+		if b.version == 1 {
+			addr, size := c.Ptr(b.ptr, "name address"), c.U32("name size")
 			start := addr - r.names.addr
 			if addr < r.names.addr || start > uint64(len(r.names.data)) || uint64(size) > uint64(len(r.names.data))-start {
 				return place.Field("name address").Gotf("%#x, %d bytes", addr, size).Wantf("a place in %s", r.names.name).Corrupt()
@@ -314,10 +313,10 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 		}
 		size := uint64(c.U32("mapping size"))
 		rec.Hash = c.U64("hash")
-		if size > uint64(len(mappings)) {
-			return place.Field("mapping size").Got(size).Wantf("at most the %d bytes left", len(mappings)).Truncated()
+		if size > uint64(len(b.mappings)) {
+			return place.Field("mapping size").Got(size).Wantf("at most the %d bytes left", len(b.mappings)).Truncated()
 		}
-		rec.mapping, mappings, mappingsAt = mappings[:size:size], mappings[size:], mappingsAt+int64(size)
+		rec.mapping, b.mappings, b.mappingsAt = b.mappings[:size:size], b.mappings[size:], b.mappingsAt+int64(size)
 		if err := r.add(rec, place); err != nil {
 			return err
 		}
@@ -325,8 +324,7 @@ func (r *objectReader) readOldRecords(at flaw.Place, o oldRecord, table []byte, 
 	return nil
 }
 
-// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a
-// multiple of 8:
+// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a multiple of 8:
 //
 //	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
 func (r *objectReader) readFunctions(s *section) (err error) {
@@ -363,7 +361,7 @@ func (r *objectReader) readFunctions(s *section) (err error) {
 }
 
 // add adds a record unless the last one of its name is the same.
-func (r *objectReader) add(rec Record, place flaw.Place) error {
+func (r *objectReader) add(rec Record, place flaw.Position) error {
 	if rec.Name == "" {
 		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
 			return r.leaveOut(rec, place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt())

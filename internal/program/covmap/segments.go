@@ -58,13 +58,13 @@ func (r *CountedRegion) combine(other *CountedRegion) {
 	}
 }
 
-// divide makes the segments of regions that are sorted and differ.
 func (b *segmentBuilder) divide(regions []CountedRegion) {
 	nearest := Position{math.MaxUint32, math.MaxUint32} // end of an active region
 	for i := range regions {
 		r := &regions[i]
 		if !r.Start.before(nearest) {
-			if nearest = b.end(r.Start); len(b.ended) > 0 {
+			nearest = b.end(r.Start)
+			if len(b.ended) > 0 {
 				b.close(&r.Start)
 			}
 		}
@@ -124,7 +124,8 @@ func (b *segmentBuilder) end(at Position) (nearest Position) {
 			b.ended = append(b.ended, a)
 			continue
 		}
-		if active = append(active, a); a.End.before(nearest) {
+		active = append(active, a)
+		if a.End.before(nearest) {
 			nearest = a.End
 		}
 	}
@@ -186,8 +187,7 @@ type Line struct {
 	Number uint32
 	Count  uint64 // largest count of the code on the line
 	Mapped bool   // the line has code; a line without code has no count
-	// Segments are the segments that begin on the line; Before is the last segment before the line,
-	// or nil.
+	// Segments are the segments that begin on the line; Before is the last segment before the line, or nil.
 	Segments []Segment
 	Before   *Segment
 }

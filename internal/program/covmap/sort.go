@@ -50,7 +50,6 @@ func (s *runSorter[T]) sort(list []T, compare func(a, b *T) int, join func(to, o
 	return list[:len(from)]
 }
 
-// merge appends the elements of two sorted lists.
 func merge[T any](dst, left, right []T, compare func(a, b *T) int, join func(to, other *T)) []T {
 	for len(left) > 0 && len(right) > 0 {
 		c := compare(&left[0], &right[0])

@@ -65,8 +65,7 @@ func (v *values) evaluate(expressions []expression, counts []uint64, absent bool
 	}
 }
 
-// step evaluates the expression on top of the stack, or pushes its operands whose values are not
-// known yet.
+// step evaluates the expression on top of the stack, or pushes its operands whose values are not known yet.
 func (v *values) step(i uint32) {
 	e := &v.expressions[i]
 	left, l := v.at(e.Left)

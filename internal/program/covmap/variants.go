@@ -37,8 +37,7 @@ func (s variantSet) add(d *outcome) (first bool) {
 	return !ok
 }
 
-// several returns the variants of each name and hash with more than one variant, in the order of the
-// functions.
+// several returns the variants of each name and hash with more than one variant, in the order of the functions.
 func (s variantSet) several(functions []*Function) map[functionID][]*variant {
 	all := make(map[functionID][]*variant)
 	for _, v := range s {
@@ -152,7 +151,8 @@ func (t *task) recount(variants []*variant, counted map[string]*irpgo.Record) er
 		if done.function != nil {
 			code := v.f.code
 			*v.f = *done.function
-			if v.f.code = code; v.f.kept != nil {
+			v.f.code = code
+			if v.f.kept != nil {
 				v.f.kept.fn = v.f
 			}
 		}
@@ -161,7 +161,6 @@ func (t *task) recount(variants []*variant, counted map[string]*irpgo.Record) er
 	return nil
 }
 
-// addCounts adds the counts and the bitmap of a record.
 func addCounts(sum, r *irpgo.Record) {
 	sum.Counts = slices.Grow(sum.Counts, len(r.Counts))
 	for i, n := range r.Counts {

@@ -2,13 +2,13 @@ package covmap
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // oneHash is the program of llvm#148673: both ways of the preprocessor have one hash.
@@ -39,15 +39,12 @@ func countedBy(t *testing.T, names ...string) func(func(string) bool, func(strin
 	}
 }
 
-// TestOneHash: of functions with one name and hash that differ in their code, or are in
-// other files (llvm#148279), each has the counts of its programs. If these are not known,
-// each has the sum, and what they share has it once.
+// TestOneHash: of functions with one name and hash that differ in their code, or are in other files (llvm#148279),
+// each has the counts of its programs. If these are not known, each has the sum, and what they share has it once.
 func TestOneHash(t *testing.T) {
 	b := compiled{t, t.TempDir()}
 	source := filepath.Join(b.dir, "source.h")
-	if err := os.WriteFile(source, []byte(oneHash), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, source, []byte(oneHash))
 	plain, plainRaw := b.make("plain", "#include \"source.h\"\n")
 	extra, extraRaw := b.make("extra", "#include \"source.h\"\n", "-DEXTRA")
 	third, thirdRaw := b.make("third", "#include \"source.h\"\n") // its code is that of plain

@@ -7,23 +7,19 @@ type format struct {
 	offSize  uint8 // 4, or 8 in 64-bit DWARF
 }
 
-// An attrSpec is one attribute of an abbreviation.
 type attrSpec struct {
 	attr, form uint16 // 0 for codes above 16 bits, which no producer uses
 	implicit   int64  // value of DW_FORM_implicit_const
 }
 
-// An abbrev is the shape of the debugging information entries (DIEs) with one
-// abbreviation code.
+// An abbrev is the shape of the debugging information entries (DIEs) with one abbreviation code.
 type abbrev struct {
 	code     uint64
 	tag      uint16
 	children bool
 	specs    []attrSpec
 	steps    []int32 // for each attribute, as in skip; only of functions
-	// skip lists the steps that skip all attributes: a number of bytes, or a
-	// negative skip code.
-	skip []int32
+	skip     []int32 // lists the steps that skip all attributes: a number of bytes, or a negative skip code
 }
 
 // Skip codes: forms whose size is in the data.
@@ -38,7 +34,6 @@ const (
 	skipUnknown
 )
 
-// An abbrevTable holds the abbreviations of a unit.
 type abbrevTable struct {
 	dense  []abbrev // code i is at i-1: compilers number from 1
 	sparse map[uint64]*abbrev
@@ -96,11 +91,9 @@ func narrow(v uint64) uint16 {
 	return uint16(v)
 }
 
-// parseAbbrevs reads the table that begins at r.
 func parseAbbrevs(r *buf, f format) *abbrevTable {
 	t := new(abbrevTable)
-	// Attributes of many abbreviations share an array: fewer, larger
-	// allocations.
+	// Attributes of many abbreviations share an array: fewer, larger allocations.
 	var specs []attrSpec
 	var skip []int32
 	for {
@@ -134,8 +127,7 @@ func parseAbbrevs(r *buf, f format) *abbrevTable {
 	}
 }
 
-// skipOf returns the step that skips a value of a form: its size in bytes, or a
-// skip code.
+// skipOf returns the step that skips a value of a form: its size in bytes, or a skip code.
 func skipOf(form uint16, f format) int32 {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -179,7 +171,6 @@ func skipOf(form uint16, f format) int32 {
 	return skipUnknown
 }
 
-// skipAttrs skips the attributes of a DIE.
 func skipAttrs(r *buf, a *abbrev, f format) {
 	for _, step := range a.skip {
 		// A step of fixed size: the most frequent case, which dominates the time.
@@ -207,8 +198,7 @@ func skipStep(r *buf, step int32, f format) {
 		r.skip(r.uleb())
 	case skipIndirect:
 		form := narrow(r.uleb())
-		// An indirect form within an indirect form has no meaning, and could
-		// nest as deep as the section is long.
+		// An indirect form within an indirect form has no meaning, and could nest as deep as the section is long.
 		if s := skipOf(form, f); s != skipIndirect && form != formImplicitConst {
 			skipStep(r, s, f)
 		} else {
@@ -228,7 +218,6 @@ type value struct {
 	u    uint64
 }
 
-// readValue reads an attribute.
 func readValue(r *buf, s attrSpec, f format) value {
 	v := value{form: s.form}
 	if v.form == formIndirect {

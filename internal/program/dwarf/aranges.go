@@ -7,7 +7,6 @@ import (
 	"sort"
 )
 
-// A unitRange is addresses that a unit describes.
 type unitRange struct {
 	addrRange
 	unit int32
@@ -77,7 +76,6 @@ func (d *Data) readAranges() (all []unitRange, listed []bool) {
 	return all, listed
 }
 
-// unitStarting returns the index of the unit that starts at the offset, or -1.
 func (d *Data) unitStarting(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].off >= off })
 	if i < len(d.units) && d.units[i].off == off {
@@ -123,9 +121,9 @@ func (rr *rootReader) read(index int) (*cu, error) {
 		if rr.table.get(a.code) == nil {
 			rr.table.sparse[a.code] = &a
 		}
-		// In a hostile file, every unit could share one large table and need its
-		// last abbreviation.
-		if rr.left -= rr.next.off - before; rr.left < 0 {
+		// In a hostile file, every unit could share one large table and need its last abbreviation.
+		rr.left -= rr.next.off - before
+		if rr.left < 0 {
 			return nil, d.at("abbrev", u.abbrev).Field("abbreviations of the units").Got("overlap").Corrupt()
 		}
 	}
@@ -136,10 +134,9 @@ func (rr *rootReader) read(index int) (*cu, error) {
 	return c, err
 }
 
-// flatten turns ranges that may overlap into disjoint ranges. Of several units that
-// claim an address, the one that owns the preceding address wins; if it does not
-// claim the address, the first in the file wins. llvm-symbolizer does the same
-// (DWARFDebugAranges::construct).
+// flatten turns ranges that may overlap into disjoint ranges. Of several units that claim an address, the one that
+// owns the preceding address wins; if it does not claim the address, the first in the file wins. llvm-symbolizer
+// does the same (DWARFDebugAranges::construct).
 func flatten(all []unitRange) []unitRange {
 	type end struct {
 		addr  uint64
@@ -181,23 +178,23 @@ type claimSet struct {
 
 func (s *claimSet) has(unit int32) bool { return s.count[unit] > 0 }
 
-// add counts the beginning or the end of a range of the unit.
 func (s *claimSet) add(unit int32, start bool) {
 	if s.count == nil {
 		s.count = make(map[int32]int)
 	}
 	if !start {
-		if s.count[unit]--; s.count[unit] == 0 {
+		s.count[unit]--
+		if s.count[unit] == 0 {
 			delete(s.count, unit)
 		}
 		return
 	}
-	if s.count[unit]++; s.count[unit] == 1 {
+	s.count[unit]++
+	if s.count[unit] == 1 {
 		heap.Push(&s.heap, unit)
 	}
 }
 
-// first returns the unit that is first in the file.
 func (s *claimSet) first() (int32, bool) {
 	for len(s.heap) > 0 {
 		if s.has(s.heap[0]) {

@@ -6,26 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// Each unit refers to tables in other sections. In a hostile file, a million units
-// could refer to the same megabyte, and every function to the same list of a
-// million ranges. Therefore the bytes that all units together read from a section
-// are counted and must stay in proportion to its size.
+// Each unit refers to tables in other sections. In a hostile file, a million units could refer to the same
+// megabyte, and every function to the same list of a million ranges. Therefore the bytes that all units together
+// read from a section are counted and must stay in proportion to its size.
 
 const (
-	// maxRereads is how often a section may be read on average. Some sharing is
-	// normal: gcc gives a block and the function inlined in it one range list,
-	// and dwz makes units share abbreviations.
+	// maxRereads is how often a section may be read on average. Some sharing is normal: gcc gives a block and the
+	// function inlined in it one range list, and dwz makes units share abbreviations.
 	maxRereads = 4
-	// freeReads is how many bytes may be read beyond that.
-	freeReads = 1 << 20
+	freeReads  = 1 << 20 // how many bytes may be read beyond that
 
 	// maxAttrs bounds the attributes of a DIE. Attributes without data in the DIE
 	// (DW_FORM_implicit_const) have no other bound than the size of the file.
 	maxAttrs = 512
 
-	// freeMemory and perFileByte bound the bytes of memory that the functions or the
-	// lines of a unit may take: freeMemory, and perFileByte for each byte of the file.
-	// All lines of a program take less than its file.
+	// freeMemory and perFileByte bound the bytes of memory that the functions or the lines of a unit may take:
+	// freeMemory, and perFileByte for each byte of the file. All lines of a program take less than its file.
 	freeMemory  = 32 << 20
 	perFileByte = 8
 
@@ -34,15 +30,13 @@ const (
 	bytesPerFunction = 32
 	bytesPerRow      = 24
 
-	// maxNesting bounds the entries that an entry is nested in.
-	maxNesting = 1 << 20
+	maxNesting = 1 << 20 // bounds the entries that an entry is nested in
 
 	// maxDepth bounds the functions that an address is nested in. Some programs
 	// inline more than a hundred levels deep.
 	maxDepth = 2000
 )
 
-// A part is a part of a unit's data that is read at once.
 type part uint32
 
 const (
@@ -79,11 +73,9 @@ func (d *Data) maxMemory() int {
 	return freeMemory + perFileByte*d.FileSize
 }
 
-// done records that a part has been read.
 func (c *cu) done(p part) { c.d.read[c.index].Or(uint32(p)) }
 
-// maxText bounds the total bytes of names and paths in a unit's frames: strings may
-// overlap in their sections.
+// maxText bounds the total bytes of names and paths in a unit's frames: strings may overlap in their sections.
 func (c *cu) maxText() int {
 	s := &c.d.s
 	return 1<<20 + maxRereads*(len(s.Str)+len(s.LineStr)+len(s.Line)+int(c.end-c.off))

@@ -16,8 +16,7 @@ type buf struct {
 	bad bool
 }
 
-// at returns a reader at an offset of the section; bad is set if off is past its
-// end.
+// at returns a reader at an offset of the section; bad is set if off is past its end.
 func at(section []byte, off uint64, big bool) buf {
 	if off > uint64(len(section)) {
 		return buf{b: section, off: len(section), big: big, bad: true}
@@ -28,7 +27,6 @@ func at(section []byte, off uint64, big bool) buf {
 // fail moves to the end, so that loops over what is left end, too.
 func (r *buf) fail() { r.bad, r.off = true, len(r.b) }
 
-// more reports whether there is anything left to read.
 func (r *buf) more() bool { return r.off < len(r.b) }
 
 func (r *buf) skip(n uint64) {
@@ -102,7 +100,6 @@ func (r *buf) u64() uint64 {
 	return v
 }
 
-// uint reads an unsigned number of 1, 2, 4 or 8 bytes.
 func (r *buf) uint(size uint8) uint64 {
 	switch size {
 	case 1:
@@ -118,8 +115,7 @@ func (r *buf) uint(size uint8) uint64 {
 	return 0
 }
 
-// uleb reads an unsigned LEB128 number. Like other readers of DWARF it drops bits
-// beyond 64.
+// uleb reads an unsigned LEB128 number. Like other readers of DWARF it drops bits beyond 64.
 func (r *buf) uleb() uint64 {
 	if r.off < len(r.b) {
 		// Most numbers have one byte.
@@ -140,7 +136,6 @@ func (r *buf) uleb() uint64 {
 	}
 }
 
-// sleb reads a signed LEB128 number.
 func (r *buf) sleb() int64 {
 	var v int64
 	for shift := uint(0); ; {
@@ -164,7 +159,6 @@ func (r *buf) skipULEB() {
 	}
 }
 
-// cstring returns the bytes up to the next zero, and skips the zero.
 func (r *buf) cstring() []byte {
 	n := bytes.IndexByte(r.b[r.off:], 0)
 	if n < 0 {
@@ -176,7 +170,6 @@ func (r *buf) cstring() []byte {
 	return s
 }
 
-// part returns a reader of the next n bytes and skips them.
 func (r *buf) part(n uint64) buf {
 	p := *r
 	r.skip(n)
@@ -184,9 +177,8 @@ func (r *buf) part(n uint64) buf {
 	return p
 }
 
-// unit reads the initial length of a unit of any section, returns a reader of the
-// rest of the unit and skips it. offSize is the size of offsets in the unit: 8 in
-// 64-bit DWARF, 4 otherwise.
+// unit reads the initial length of a unit of any section, returns a reader of the rest of the unit and skips it.
+// offSize is the size of offsets in the unit: 8 in 64-bit DWARF, 4 otherwise.
 func (r *buf) unit() (body buf, offSize uint8) {
 	n := uint64(r.u32())
 	offSize = 4

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestExhausted: every get on too little input gives zero, sets bad and does
-// not move beyond the end.
+// TestExhausted: every get on too little input gives zero, sets bad and does not move beyond the end.
 func TestExhausted(t *testing.T) {
 	for name, get := range map[string]func(*buf) uint64{
 		"u8":        func(r *buf) uint64 { return uint64(r.u8()) },

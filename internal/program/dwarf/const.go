@@ -146,8 +146,7 @@ const (
 	rleStartLength  = 7
 )
 
-// Columns of a package file's index (.debug_cu_index). Versions 2 (GNU, with
-// DWARF 4) and 5 agree on these.
+// Columns of a package file's index (.debug_cu_index). Versions 2 (GNU, with DWARF 4) and 5 agree on these.
 const (
 	sectInfo       = 1
 	sectAbbrev     = 3

@@ -33,6 +33,8 @@ func TestDamagedUnits(t *testing.T) {
 		root   = 12             // offset of the root entry
 		second = root + 31      // of the entry after it
 		atLine = "sub/one.c:1 " // what the lines say of 0x1000
+
+		entryCut = "x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program"
 	)
 	for _, c := range []struct {
 		name string
@@ -46,22 +48,10 @@ func TestDamagedUnits(t *testing.T) {
 			"unknown code", lines, func(a *asm) { a.uleb(9) },
 			"x: .debug_info at 0x2b: abbreviation code is 9, want one of the unit's abbreviations: corrupt program", atLine,
 		},
-		{
-			"cut entry", lines, func(a *asm) { a.uleb(abIndirect, formData8).u8(1) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
-		},
-		{
-			"indirect form, indirectly", lines, func(a *asm) { a.uleb(abIndirect, formIndirect, formData1).u8(1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
-		},
-		{
-			"constant of the abbreviation, indirectly", lines, func(a *asm) { a.uleb(abSubtype, formImplicitConst).u8(1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
-		},
-		{
-			"unknown form", lines, func(a *asm) { a.uleb(abUnknown, 1, 0) },
-			"x: .debug_info at 0x2b: entry is cut off by the end of the section: truncated program", atLine,
-		},
+		{"cut entry", lines, func(a *asm) { a.uleb(abIndirect, formData8).u8(1) }, entryCut, atLine},
+		{"indirect form, indirectly", lines, func(a *asm) { a.uleb(abIndirect, formIndirect, formData1).u8(1, 0) }, entryCut, atLine},
+		{"constant of the abbreviation, indirectly", lines, func(a *asm) { a.uleb(abSubtype, formImplicitConst).u8(1, 0) }, entryCut, atLine},
+		{"unknown form", lines, func(a *asm) { a.uleb(abUnknown, 1, 0) }, entryCut, atLine},
 		{
 			"no lines there", nil, func(a *asm) {},
 			"x: .debug_line at 0x0: line table is cut off by the end of the section: truncated program", "",
@@ -86,9 +76,7 @@ func TestDamagedUnits(t *testing.T) {
 			"extended opcode cut off", lineProgram(5, 1, slices.Concat(program, []byte{lnsExtended, 9, lneSetAddress})), func(a *asm) {},
 			"x: .debug_line at 0x0: opcode 0 of the line table is cut off by the end of the section: truncated program", atLine,
 		},
-		{ // like LLVM, which divides by it nowhere
-			"line range of 0", lineRange0(program), func(a *asm) {}, "", atLine,
-		},
+		{"line range of 0", lineRange0(program), func(a *asm) {}, "", atLine}, // like LLVM, which divides by it nowhere
 	} {
 		info := testInfo(5, func(a *asm) {
 			a.uleb(abLines).u64(0x1000).u32(0x100).u32(0).str("").u64(0x1000)
@@ -112,8 +100,7 @@ func TestDamagedUnits(t *testing.T) {
 	}
 }
 
-// lineRange0 is a table whose special opcodes advance by nothing; one follows
-// the program.
+// lineRange0 is a table whose special opcodes advance by nothing; one follows the program.
 func lineRange0(program []byte) []byte {
 	b := lineProgram(5, 1, slices.Concat(program, []byte{200, lnsConstAddPC}))
 	i := slices.Index(b, 12) // line_range

@@ -1,19 +1,16 @@
 // Package dwarf finds the functions, inlined ones included, and the source line
 // of a machine address, from DWARF 2 to 5.
 //
-// [New] reads the headers of the units and the addresses that each describes.
-// [Data.Unit] finds the unit of an address, [Data.Load] reads its inline tree and
-// its line table, and [Unit.Frames] looks an address up in those. A Data is safe for
-// concurrent use, a Unit is not.
+// [New] reads the headers of the units and the addresses that each describes. [Data.Unit] finds the unit of an
+// address, [Data.Load] reads its inline tree and its line table, and [Unit.Frames] looks an address up in those. A
+// Data is safe for concurrent use, a Unit is not.
 //
-// The package does not use debug/dwarf, whose readers make a Go value of every
-// attribute of every entry (that alone takes longer than a whole run of
-// llvm-symbolizer), clean paths that LLVM prints unchanged, do not support split
-// DWARF, and trust sizes in the input.
+// The package does not use debug/dwarf, whose readers make a Go value of every attribute of every entry (that
+// alone takes longer than a whole run of llvm-symbolizer), clean paths that LLVM prints unchanged, do not support
+// split DWARF, and trust sizes in the input.
 //
-// Where DWARF leaves a choice, as when the ranges of two units overlap, this package
-// chooses like llvm-symbolizer 22. Frames must agree, because LLVM identifies
-// MemProf's call stacks by them.
+// Where DWARF leaves a choice, as when the ranges of two units overlap, this package chooses like llvm-symbolizer
+// 22. Frames must agree, because LLVM identifies MemProf's call stacks by them.
 package dwarf
 
 import (
@@ -69,9 +66,8 @@ type Config struct {
 	// may take memory in proportion to it, also if the sections were compressed.
 	FileSize int
 
-	// OpenSplit returns the file with the split unit of a skeleton unit, given
-	// its DW_AT_dwo_name, DW_AT_comp_dir and DWO id. [Data.Load] returns its
-	// error.
+	// OpenSplit returns the file with the split unit of a skeleton unit, given its DW_AT_dwo_name, DW_AT_comp_dir
+	// and DWO id. [Data.Load] returns its error.
 	OpenSplit func(dwoName, compDir string, id uint64) (*Data, error)
 }
 
@@ -113,8 +109,7 @@ func New(s Sections, c Config) *Data {
 // they name, as in the output of dwarfdump.
 func (d *Data) Problems() []error { return d.problems }
 
-// maxProblems bounds the problems that are kept: in a damaged file every unit may
-// be one.
+// maxProblems bounds the problems that are kept: in a damaged file every unit may be one.
 const maxProblems = 8
 
 func (d *Data) note(err error) {
@@ -136,25 +131,19 @@ func (d *Data) Unit(addr uint64) int {
 	return int(d.ranges[i].unit)
 }
 
-// at returns the place at an offset in a section.
-func (d *Data) at(section string, off uint64) flaw.Place {
-	return flaw.At(d.sectionName(section), int64(off)).InFile(d.Name)
-}
-
-func (d *Data) sectionName(name string) string {
+func (d *Data) at(section string, off uint64) flaw.Position {
+	name := ".debug_" + section
 	if d.Split {
-		return ".debug_" + name + ".dwo"
+		name += ".dwo"
 	}
-	return ".debug_" + name
+	return flaw.At(name, int64(off)).InFile(d.Name)
 }
 
-// cut returns the error for a structure that the section ends within.
 func (d *Data) cut(section string, off uint64, what string) error {
 	return d.at(section, off).Field(what).Got("cut off by the end of the section").Truncated()
 }
 
-// An abbrevKey identifies an abbreviation table. The precomputed steps depend on
-// the format.
+// An abbrevKey identifies an abbreviation table. The precomputed steps depend on the format.
 type abbrevKey struct {
 	off uint64
 	f   format
@@ -172,8 +161,7 @@ type abbrevCache struct {
 // maxCachedAbbrevs is about 20 MB.
 const maxCachedAbbrevs = 1 << 17
 
-// abbrevsOf returns the abbreviations of a unit, and how many bytes had to be
-// read for them.
+// abbrevsOf returns the abbreviations of a unit, and how many bytes had to be read for them.
 func (d *Data) abbrevsOf(u *unit) (*abbrevTable, int, error) {
 	key := abbrevKey{u.abbrev, u.format}
 	c := &d.abbrevs

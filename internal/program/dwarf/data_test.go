@@ -107,8 +107,7 @@ func TestEveryForm(t *testing.T) {
 	}
 }
 
-// TestOrigins: names are found through references, which may also go round in
-// circles or nowhere.
+// TestOrigins: names are found through references, which may also go round in circles or nowhere.
 func TestOrigins(t *testing.T) {
 	var offsets []int
 	info := testInfo(4, func(a *asm) {
@@ -232,8 +231,7 @@ func rangeString(ranges []addrRange) string {
 	return strings.Join(s, " ")
 }
 
-// TestLowHigh: low_pc and high_pc come before ranges, unless the linker has
-// dropped the code.
+// TestLowHigh: low_pc and high_pc come before ranges, unless the linker has dropped the code.
 func TestLowHigh(t *testing.T) {
 	c := &cu{unit: &unit{format: format{4, 4, 4}}, d: &Data{}}
 	low := value{formAddr, 0x10}
@@ -257,8 +255,7 @@ func TestLowHigh(t *testing.T) {
 	}
 }
 
-// TestUnitHeaders: units that are not understood are left out and noted, the
-// others are found.
+// TestUnitHeaders: units that are not understood are left out and noted, the others are found.
 func TestUnitHeaders(t *testing.T) {
 	good := testInfo(5, func(a *asm) {
 		a.uleb(abUnit).u64(0x1000).u32(0x100).str("unit")
@@ -306,8 +303,7 @@ func TestUnitHeaders(t *testing.T) {
 	}
 }
 
-// TestAranges: units listed in .debug_aranges are where that says, others
-// where they themselves say.
+// TestAranges: units listed in .debug_aranges are where that says, others where they themselves say.
 func TestAranges(t *testing.T) {
 	unit := func(low uint64) []byte {
 		return testInfo(5, func(a *asm) { a.uleb(abUnit).u64(low).u32(0x10).str("unit").u8(0) })
@@ -334,8 +330,7 @@ func TestAranges(t *testing.T) {
 	}
 }
 
-// TestOverlaps: files made to be slow are refused, in time that their size
-// justifies.
+// TestOverlaps: files made to be slow are refused, in time that their size justifies.
 func TestOverlaps(t *testing.T) {
 	const many = 200_000
 	t.Run("range lists", func(t *testing.T) {

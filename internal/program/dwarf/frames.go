@@ -19,8 +19,7 @@ type Frame struct {
 	IsInlined     bool // into the next frame
 }
 
-// A Unit is the inline tree and the line table of one unit. It caches lookups and
-// is not safe for concurrent use.
+// A Unit is the inline tree and the line table of one unit. It caches lookups and is not safe for concurrent use.
 type Unit struct {
 	c     *cu // of the tree: the split unit, if there is one
 	tree  *tree
@@ -34,8 +33,7 @@ type Unit struct {
 	text    int         // bytes that names and paths may still have
 }
 
-// A call is the decoded DIE of a function: its name, and the call site that it is
-// inlined at.
+// A call is the decoded DIE of a function: its name, and the call site that it is inlined at.
 type call struct {
 	naming
 	callFile, callLine, callColumn, discriminator uint32
@@ -69,12 +67,14 @@ func (d *Data) Load(index int) (u *Unit, err error) {
 	var errs [3]error
 	if c.dwoName.form != 0 {
 		var split *cu
-		if split, errs[0] = d.splitUnit(c); split != nil {
+		split, errs[0] = d.splitUnit(c)
+		if split != nil {
 			u.c = split
 			u.text += split.maxText()
 		}
 	}
-	if u.tree, errs[1] = u.c.readTree(); u.tree == nil {
+	u.tree, errs[1] = u.c.readTree()
+	if u.tree == nil {
 		u.tree = new(tree)
 	}
 	u.lines, errs[2] = c.readLineTable()
@@ -91,9 +91,8 @@ func (u *Unit) Size() int {
 	return n
 }
 
-// Frames appends the frames at an address, innermost first; all but the last are
-// inlined. If only the line is known, it appends one frame without a function; if
-// nothing is known, it appends none.
+// Frames appends the frames at an address, innermost first; all but the last are inlined. If only the line is
+// known, it appends one frame without a function; if nothing is known, it appends none.
 func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	start := len(dst)
 	var at row
@@ -101,7 +100,8 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	if u.lines != nil {
 		if r := u.lines.find(addr); r != nil {
 			// Like LLVM, ignore a row without a file.
-			if file = u.path(r.file); file != "" {
+			file = u.path(r.file)
+			if file != "" {
 				at = *r
 			}
 		}
@@ -133,7 +133,6 @@ func (u *Unit) Frames(dst []Frame, addr uint64) []Frame {
 	return dst[:start] // no outermost function, or more than maxDepth frames
 }
 
-// path returns the path of a file of the line table, made once.
 func (u *Unit) path(file uint32) string {
 	p, ok := u.paths[file]
 	if !ok {
@@ -145,13 +144,13 @@ func (u *Unit) path(file uint32) string {
 
 // keep returns s, or "" once the unit's names and paths exceed maxText.
 func (u *Unit) keep(s string) string {
-	if u.text -= len(s); u.text < 0 {
+	u.text -= len(s)
+	if u.text < 0 {
 		return ""
 	}
 	return s
 }
 
-// call decodes the DIE of a function, once.
 func (u *Unit) call(f int32) *call {
 	if c := u.calls[f]; c != nil {
 		return c
@@ -176,7 +175,6 @@ func (u *Unit) call(f int32) *call {
 	return c
 }
 
-// eachAttr calls fn for every attribute of the DIE at an offset.
 func (u *Unit) eachAttr(c *cu, off uint64, fn func(attrSpec, value)) {
 	r := at(c.d.s.Info[:c.end], off, c.d.BigEndian)
 	a := c.abbrevs.get(r.uleb())
@@ -196,17 +194,14 @@ func (u *Unit) eachAttr(c *cu, off uint64, fn func(attrSpec, value)) {
 // function, its abstract instance, its declaration in a class.
 const maxOrigins = 64
 
-// name finds the name and line of a function in its DIE and, recursively, in the
-// DIEs that DW_AT_abstract_origin and DW_AT_specification refer to. It prefers a
-// linkage name in any of them over a plain name.
+// name finds the name and line of a function in its DIE and, recursively, in the DIEs that DW_AT_abstract_origin
+// and DW_AT_specification refer to. It prefers a linkage name in any of them over a plain name.
 func (u *Unit) name(off uint64) naming {
 	// Most DIEs refer to an abstract instance, which many share.
 	if n, ok := u.names[off]; ok {
 		return n
 	}
-	var name, linkage []byte
-	var line uint32
-	file := uint32(noFile)
+	found := nameSearch{file: noFile}
 	todo, seen := []uint64{off}, []uint64{off}
 	for len(todo) > 0 {
 		next := todo[len(todo)-1]
@@ -215,32 +210,9 @@ func (u *Unit) name(off uint64) naming {
 		if c == nil {
 			continue
 		}
-		var origin, specification value
-		u.eachAttr(c, next, func(s attrSpec, v value) {
-			switch s.attr {
-			case attrName:
-				if name == nil {
-					name = c.string(v)
-				}
-			case attrLinkageName, attrMIPSLinkageName:
-				if linkage == nil {
-					linkage = c.string(v)
-				}
-			case attrDeclLine:
-				if n, ok := v.constant(); ok && line == 0 {
-					line = uint32(n)
-				}
-			case attrDeclFile:
-				if n, ok := v.constant(); ok && file == noFile && c == u.c {
-					file = uint32(n)
-				}
-			case attrAbstractOrigin:
-				origin = v
-			case attrSpecification:
-				specification = v
-			}
-		})
-		for _, v := range [...]value{origin, specification} {
+		found.origin, found.specification = value{}, value{}
+		u.eachAttr(c, next, func(s attrSpec, v value) { found.addAttr(c, c == u.c, s.attr, v) })
+		for _, v := range [...]value{found.origin, found.specification} {
 			ref, ok := c.reference(v)
 			if ok && len(seen) < maxOrigins && !slices.Contains(seen, ref) {
 				todo = append(todo, ref)
@@ -248,15 +220,48 @@ func (u *Unit) name(off uint64) naming {
 			}
 		}
 	}
-	if linkage != nil {
-		name = linkage
+	name := found.name
+	if found.linkage != nil {
+		name = found.linkage
 	}
-	n := naming{u.keep(string(name)), line, file}
+	n := naming{u.keep(string(name)), found.line, found.file}
 	u.names[off] = n
 	return n
 }
 
-// unitOf returns the unit that contains an offset of .debug_info, or nil.
+// A nameSearch is what the DIEs of a function have said of it so far. The first DIE that says something counts.
+type nameSearch struct {
+	name, linkage         []byte
+	line, file            uint32
+	origin, specification value // of the last DIE
+}
+
+// addAttr takes an attribute. own: the DIE is in the unit whose line table has the files.
+func (n *nameSearch) addAttr(c *cu, own bool, attr uint16, v value) {
+	switch attr {
+	case attrName:
+		if n.name == nil {
+			n.name = c.string(v)
+		}
+	case attrLinkageName, attrMIPSLinkageName:
+		if n.linkage == nil {
+			n.linkage = c.string(v)
+		}
+	case attrDeclLine:
+		if line, ok := v.constant(); ok && n.line == 0 {
+			n.line = uint32(line)
+		}
+	case attrDeclFile:
+		if file, ok := v.constant(); ok && n.file == noFile && own {
+			n.file = uint32(file)
+		}
+	case attrAbstractOrigin:
+		n.origin = v
+	case attrSpecification:
+		n.specification = v
+	}
+}
+
 func (u *Unit) unitOf(off uint64) *cu {
 	if u.c.first <= off && off < u.c.end {
 		return u.c

@@ -7,8 +7,7 @@ import (
 	"sort"
 )
 
-// A row is the source position of the instructions from its address up to the
-// next row's.
+// A row is the source position of the instructions from its address up to the next row's.
 type row struct {
 	addr          uint64
 	file          uint32
@@ -31,19 +30,16 @@ type lineTable struct {
 	sequences []sequence // by high
 }
 
-// size returns the memory of the table in bytes.
 func (t *lineTable) size() int { return 24*cap(t.rows) + 32*cap(t.sequences) + 32*cap(t.files) }
 
-// find returns the row of an address, or nil.
 func (t *lineTable) find(addr uint64) *row {
 	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].high > addr })
 	if i == len(t.sequences) || addr < t.sequences[i].low {
 		return nil
 	}
 	s := t.sequences[i]
-	// Find the last row at or below the address, excluding the row that ends the
-	// sequence. If the rows are out of order the result depends on the search, so
-	// this loop is libstdc++'s std::upper_bound, which LLVM uses.
+	// Find the last row at or below the address, excluding the row that ends the sequence. If the rows are out of
+	// order the result depends on the search, so this loop is libstdc++'s std::upper_bound, which LLVM uses.
 	rows := t.rows[s.first : s.last-1]
 	lo, n := 1, len(rows)-1
 	for n > 0 {
@@ -57,9 +53,8 @@ func (t *lineTable) find(addr uint64) *row {
 	return &rows[lo-1]
 }
 
-// readLineTable executes the line number program of a unit. A unit without one has
-// a nil table. Of a damaged program it returns the rows before the damage, and an
-// error.
+// readLineTable executes the line number program of a unit. A unit without one has a nil table. Of a damaged
+// program it returns the rows before the damage, and an error.
 func (c *cu) readLineTable() (*lineTable, error) {
 	if c.line.form == 0 {
 		return nil, nil
@@ -131,7 +126,6 @@ func (m *lineMachine) reset() {
 	m.open = false
 }
 
-// advance moves the address by a number of operations.
 func (m *lineMachine) advance(n uint64) {
 	h := &m.t.lineHeader
 	if h.maxOps <= 1 {
@@ -144,7 +138,6 @@ func (m *lineMachine) advance(n uint64) {
 	m.opIndex = uint8(n % uint64(h.maxOps))
 }
 
-// emit appends a row.
 func (m *lineMachine) emit() {
 	if !m.open {
 		m.open = true

@@ -30,8 +30,7 @@ type lineFile struct {
 	dir  uint64
 }
 
-// readHeader reads the header of a unit's line table and returns a reader of the
-// program.
+// readHeader reads the header of a unit's line table and returns a reader of the program.
 func (h *lineHeader) readHeader(c *cu) (r buf, err error) {
 	off := c.line.u
 	section := at(c.d.s.Line, off, c.d.BigEndian)
@@ -74,7 +73,6 @@ func (h *lineHeader) readHeader(c *cu) (r buf, err error) {
 	return r, nil
 }
 
-// readOldTables reads directories and files of DWARF 2 to 4.
 func (h *lineHeader) readOldTables(r *buf) {
 	for {
 		dir := r.cstring()
@@ -87,8 +85,7 @@ func (h *lineHeader) readOldTables(r *buf) {
 	}
 }
 
-// readFile reads a file: name, directory, time and length; an empty name ends
-// the list.
+// readFile reads a file: name, directory, time and length; an empty name ends the list.
 func (h *lineHeader) readFile(r *buf) bool {
 	name := r.cstring()
 	if len(name) == 0 {
@@ -103,8 +100,7 @@ func (h *lineHeader) readFile(r *buf) bool {
 	return !r.bad
 }
 
-// readTables reads the directories and files of DWARF 5, each list preceded by the
-// description of its entries.
+// readTables reads the directories and files of DWARF 5, each list preceded by the description of its entries.
 func (h *lineHeader) readTables(r *buf, c *cu, f format) {
 	table := func(yield func(lineFile)) {
 		specs := make([]attrSpec, r.u8())
@@ -132,7 +128,6 @@ func (h *lineHeader) readTables(r *buf, c *cu, f format) {
 	table(func(e lineFile) { h.files = append(h.files, e) })
 }
 
-// lineString interprets a string of the header that is in r.
 func (c *cu) lineString(r *buf, v value) []byte {
 	if v.form == formString {
 		inline := at(r.b, v.u, r.big)
@@ -141,9 +136,8 @@ func (c *cu) lineString(r *buf, v value) []byte {
 	return c.string(v)
 }
 
-// path returns the path of a file as llvm-symbolizer prints it: joined with
-// its directory and the compilation directory, but not otherwise cleaned up.
-// It is empty if there is no such file.
+// path returns the path of a file as llvm-symbolizer prints it: joined with its directory and the compilation
+// directory, but not otherwise cleaned up. It is empty if there is no such file.
 func (h *lineHeader) path(file uint32, compDir []byte) string {
 	i := uint64(file)
 	if h.version < 5 {
@@ -182,7 +176,6 @@ func (h *lineHeader) relativePath(file uint32) string {
 	return h.path(file, nil)
 }
 
-// appendPath adds a component, with one slash before it.
 func appendPath(b *strings.Builder, component []byte) {
 	if len(component) == 0 {
 		return
@@ -199,7 +192,6 @@ func appendPath(b *strings.Builder, component []byte) {
 	b.Write(component)
 }
 
-// isAbs reports whether a path is absolute on Unix or Windows.
 func isAbs(p []byte) bool {
 	switch {
 	case len(p) == 0:

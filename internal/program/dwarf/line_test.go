@@ -47,9 +47,8 @@ func (a *asm) sized(fn func()) *asm {
 	return a
 }
 
-// lineProgram builds a table of that version, whose program is given, with
-// minimum_instruction_length 4, line_base -3, line_range 12, opcode_base 14:
-// opcode 13 is not a standard one, and has two operands.
+// lineProgram builds a table of that version, whose program is given, with minimum_instruction_length 4, line_base
+// -3, line_range 12, opcode_base 14: opcode 13 is not a standard one, and has two operands.
 func lineProgram(version, maxOps int, program []byte) []byte {
 	var a asm
 	a.sized(func() {
@@ -65,8 +64,7 @@ func lineProgram(version, maxOps int, program []byte) []byte {
 			a.u8(1, -3, 12, 14)
 			a.u8(0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 2)
 			if version >= 5 {
-				// Directories and files: a path inline, and of files the
-				// directory and an MD5.
+				// Directories and files: a path inline, and of files the directory and an MD5.
 				a.u8(1).uleb(lnctPath, formString).uleb(2).str("/comp", "sub")
 				a.u8(3).uleb(lnctPath, formString, lnctDirectoryIndex, formData1, 5, formData16)
 				a.uleb(2).str("zero.c").u8(0).u64(0).u64(0).str("one.c").u8(1).u64(0).u64(0)

@@ -6,9 +6,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// A Probe is the counters of a function, described by the compiler for
-// profiles that leave their data to the debug information: a variable below
-// the function, with annotations. What is missing is zero, see Has.
+// A Probe is the counters of a function, described by the compiler for profiles that leave their data to the debug
+// information: a variable below the function, with annotations. What is missing is zero, see Has.
 type Probe struct {
 	Offset   uint64 // of the variable in .debug_info
 	Function string // annotation "Function Name": the PGO name
@@ -40,8 +39,7 @@ const (
 	HasEntry
 )
 
-// probePrefix is what the names of the variables begin with
-// (INSTR_PROF_PROFC_VAR_PREFIX).
+// probePrefix is what the names of the variables begin with (INSTR_PROF_PROFC_VAR_PREFIX).
 var probePrefix = []byte("__profc_")
 
 // Probes calls yield for every probe, in the order of the file. It skips units that
@@ -63,14 +61,12 @@ func (d *Data) Probes(yield func(*Probe)) (err error) {
 	return first
 }
 
-// A level is an entry whose children are being read.
 type level struct {
 	tag   uint16
 	off   uint64
 	probe *Probe // of a variable that is one
 }
 
-// probes reads all DIEs of the unit.
 func (u *Unit) probes(yield func(*Probe)) error {
 	c := u.c
 	// The tree of other lookups has functions alone: probes are variables, so all entries are read.
@@ -123,7 +119,6 @@ func (u *Unit) probes(yield func(*Probe)) error {
 	return nil
 }
 
-// variable reads a variable and returns its probe, or nil if it is not one.
 func (u *Unit) variable(r *buf, a *abbrev, off uint64) *Probe {
 	p := &Probe{Offset: off}
 	named := false
@@ -144,7 +139,6 @@ func (u *Unit) variable(r *buf, a *abbrev, off uint64) *Probe {
 	return p
 }
 
-// location returns the address of a location expression, if it is a constant one.
 func (u *Unit) location(v value) (uint64, bool) {
 	c := u.c
 	r := at(c.d.s.Info[:c.end], v.u, c.d.BigEndian)
@@ -172,7 +166,6 @@ func (u *Unit) location(v value) (uint64, bool) {
 	return 0, false
 }
 
-// annotation reads a DW_TAG_LLVM_annotation into a field of a probe.
 func (u *Unit) annotation(r *buf, a *abbrev, p *Probe) {
 	var name []byte
 	var content value
@@ -205,7 +198,6 @@ func (u *Unit) annotation(r *buf, a *abbrev, p *Probe) {
 	}
 }
 
-// function adds the function whose DIE is at off to the probe.
 func (u *Unit) function(p *Probe, off uint64, lines *lineHeader) {
 	u.eachAttr(u.c, off, func(s attrSpec, v value) {
 		if addr, ok := u.c.address(v); ok && s.attr == attrLowPC {
@@ -219,7 +211,6 @@ func (u *Unit) function(p *Probe, off uint64, lines *lineHeader) {
 	}
 }
 
-// readLineHeader reads the unit's list of files; nil if there is none.
 func (u *Unit) readLineHeader() *lineHeader {
 	c := u.c
 	if c.line.form == 0 {

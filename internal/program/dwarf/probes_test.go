@@ -191,8 +191,7 @@ func TestProbesOfDamagedUnits(t *testing.T) {
 	}
 }
 
-// TestProbesEveryByte: no cut and no flipped bit makes the reader panic, or
-// return an error that has no place.
+// TestProbesEveryByte: no cut and no flipped bit makes the reader panic, or return an error that has no place.
 func TestProbesEveryByte(t *testing.T) {
 	whole := testInfo(5, func(a *asm) {
 		a.uleb(prUnit).u32(0).u32(0)

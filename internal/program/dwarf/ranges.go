@@ -3,8 +3,7 @@ package dwarf
 // An addrRange is the addresses from low up to but not including high.
 type addrRange struct{ low, high uint64 }
 
-// tombstone returns the address that linkers write for discarded code: the largest
-// address.
+// tombstone returns the address that linkers write for discarded code: the largest address.
 func (c *cu) tombstone() uint64 {
 	if c.addrSize == 4 {
 		return 1<<32 - 1
@@ -42,7 +41,6 @@ func (c *cu) dieRanges(dst []addrRange, low, high, ranges value) ([]addrRange, e
 	}
 }
 
-// rangeList appends a list of .debug_ranges.
 func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	r := at(c.rangeSec, c.rangeBase+off, c.d.BigEndian)
 	start, first := r.off, len(dst)
@@ -72,7 +70,6 @@ func (c *cu) rangeList(dst []addrRange, off uint64) ([]addrRange, error) {
 	}
 }
 
-// rnglist appends a list of .debug_rnglists.
 func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 	r := at(c.d.s.Rnglists, off, c.d.BigEndian)
 	start, first := r.off, len(dst)
@@ -86,7 +83,8 @@ func (c *cu) rnglist(dst []addrRange, off uint64) ([]addrRange, error) {
 		case rleEndOfList:
 		case rleBaseAddressx:
 			index := r.uleb()
-			if base, hasBase = c.indexedAddress(index); !hasBase {
+			base, hasBase = c.indexedAddress(index)
+			if !hasBase {
 				base, hasBase = index, true // as LLVM does
 			}
 			continue

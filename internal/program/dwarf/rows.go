@@ -6,9 +6,8 @@ import "github.com/profuse-pgo/profuse/internal/flaw"
 // [Data.Rows]. Package symbolize sets it, as [ProbesOf].
 var RowsOf func(file any, yield func(addrs []uint64) bool) error
 
-// Rows calls yield with the addresses at which the lines of each unit begin, until it
-// returns false. The next call overwrites the slice. It skips units that it cannot
-// read, and returns the first reason.
+// Rows calls yield with the addresses at which the lines of each unit begin, until it returns false. The next call
+// overwrites the slice. It skips units that it cannot read, and returns the first reason.
 func (d *Data) Rows(yield func(addrs []uint64) bool) (err error) {
 	defer flaw.OfProgram(&err)
 	var first error

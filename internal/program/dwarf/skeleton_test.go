@@ -71,8 +71,7 @@ func skeletonFile(version int, open func(dwoName, compDir string, id uint64) (*D
 	return New(s, Config{Name: "program", OpenSplit: open})
 }
 
-// splitSections are those of the .dwo file of such a unit. Its strings are
-// "f" and "g".
+// splitSections are those of the .dwo file of such a unit. Its strings are "f" and "g".
 func splitSections(version int, wide bool) Sections {
 	s := Sections{Abbrev: splitAbbrevs(), Str: []byte("f\x00g\x00")}
 	var offsets, lists asm
@@ -105,8 +104,7 @@ func splitSections(version int, wide bool) Sections {
 	return s
 }
 
-// TestSkeletons: what a skeleton unit leaves to another file is found there, by
-// way of the tables of both.
+// TestSkeletons: what a skeleton unit leaves to another file is found there, by way of the tables of both.
 func TestSkeletons(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -140,10 +138,12 @@ func TestSkeletons(t *testing.T) {
 	}
 }
 
-// TestSkeletonsWithoutTheRest: the error says what is missing, and the unit
-// stays as good as its skeleton.
+// TestSkeletonsWithoutTheRest: the error says what is missing, and the unit stays as good as its skeleton.
 func TestSkeletonsWithoutTheRest(t *testing.T) {
 	absent := errors.New("no such file")
+	opens := func(s Sections) func(string, string, uint64) (*Data, error) {
+		return func(string, string, uint64) (*Data, error) { return New(s, Config{Name: "a.dwo", Split: true}), nil }
+	}
 	noRoot := splitSections(5, false)
 	noRoot.Info = unitOfKind(unitSplitCompile, false, splitID, func(a *asm) { a.uleb(99) })
 	cutRoot := splitSections(5, false)
@@ -158,28 +158,20 @@ func TestSkeletonsWithoutTheRest(t *testing.T) {
 	}{
 		{"no file", func(string, string, uint64) (*Data, error) { return nil, absent }, absent, "no such file"},
 		{
-			"another file", func(string, string, uint64) (*Data, error) {
-				return New(Sections{}, Config{Name: "a.dwo", Split: true}), nil
-			},
-			profile.ErrMismatch, "a.dwo: split unit is missing, want DWO id 0x1122334455667788: mismatching program",
+			"another file", opens(Sections{}), profile.ErrMismatch,
+			"a.dwo: split unit is missing, want DWO id 0x1122334455667788: mismatching program",
 		},
 		{
-			"an unknown code", func(string, string, uint64) (*Data, error) {
-				return New(noRoot, Config{Name: "a.dwo", Split: true}), nil
-			},
-			profile.ErrCorrupt, "a.dwo: .debug_info.dwo at 0x14: abbreviation code is 99, want one of the unit's abbreviations: corrupt program",
+			"an unknown code", opens(noRoot), profile.ErrCorrupt,
+			"a.dwo: .debug_info.dwo at 0x14: abbreviation code is 99, want one of the unit's abbreviations: corrupt program",
 		},
 		{
-			"a cut entry", func(string, string, uint64) (*Data, error) {
-				return New(cutRoot, Config{Name: "a.dwo", Split: true}), nil
-			},
-			profile.ErrTruncated, "a.dwo: .debug_info.dwo at 0x14: first entry of the unit is cut off by the end of the section: truncated program",
+			"a cut entry", opens(cutRoot), profile.ErrTruncated,
+			"a.dwo: .debug_info.dwo at 0x14: first entry of the unit is cut off by the end of the section: truncated program",
 		},
 		{
-			"no abbreviations", func(string, string, uint64) (*Data, error) {
-				return New(noAbbrevs, Config{Name: "a.dwo", Split: true}), nil
-			},
-			profile.ErrTruncated, "a.dwo: .debug_abbrev.dwo at 0x0: abbreviations of the unit at 0x0 is cut off by the end of the section: truncated program",
+			"no abbreviations", opens(noAbbrevs), profile.ErrTruncated,
+			"a.dwo: .debug_abbrev.dwo at 0x0: abbreviations of the unit at 0x0 is cut off by the end of the section: truncated program",
 		},
 	} {
 		d := skeletonFile(5, c.open)

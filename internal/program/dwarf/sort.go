@@ -1,9 +1,8 @@
 package dwarf
 
-// SortByAddress sorts a list by the addresses of its elements, and keeps the order of elements with
-// one address. It is a radix sort over the bytes in which the addresses
-// differ: two or three within a unit, three or four in a program. A comparing sort
-// makes a lookup of many addresses an eighth slower.
+// SortByAddress sorts a list by the addresses of its elements, and keeps the order of elements with one address.
+// It is a radix sort over the bytes in which the addresses differ: two or three within a unit, three or four in a
+// program. A comparing sort makes a lookup of many addresses an eighth slower.
 func SortByAddress[T any](list []T, addr func(*T) uint64) {
 	and, or := ^uint64(0), uint64(0)
 	for i := range list {

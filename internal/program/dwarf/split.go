@@ -6,7 +6,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// splitUnit returns the unit of a skeleton in its .dwo or .dwp file.
 func (d *Data) splitUnit(skeleton *cu) (*cu, error) {
 	name := string(skeleton.string(skeleton.dwoName))
 	if d.OpenSplit == nil || name == "" {
@@ -104,9 +103,8 @@ func (d *Data) readPackageIndex() {
 	}
 }
 
-// addPackaged reads a unit's row of offsets from the index. The unit header's offset
-// of abbreviations is relative to the unit's contribution; addPackaged makes it
-// absolute.
+// addPackaged reads a unit's row of offsets from the index. The unit header's offset of abbreviations is relative
+// to the unit's contribution; addPackaged makes it absolute.
 func (d *Data) addPackaged(id uint64, version uint32, kinds []uint32, share *buf) {
 	var info, abbrev uint64
 	var base sectionBases

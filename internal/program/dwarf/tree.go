@@ -6,21 +6,18 @@ import (
 	"sort"
 )
 
-// A function is a DIE that may describe code: a DW_TAG_subprogram or a
-// DW_TAG_inlined_subroutine.
+// A function is a DIE that may describe code: a DW_TAG_subprogram or a DW_TAG_inlined_subroutine.
 type function struct {
 	off     uint32 // of the DIE, from the start of its unit
 	parent  int32  // index of the innermost enclosing function DIE; -1 if none
 	inlined bool   // DW_TAG_inlined_subroutine
 }
 
-// A codeRange is a range of addresses of a function.
 type codeRange struct {
 	addrRange
 	function int32
 }
 
-// A tree finds the innermost function at an address.
 type tree struct {
 	functions []function
 	starts    []uint64 // of the ranges, which are disjoint and in order
@@ -32,7 +29,6 @@ type codeEnd struct {
 	function int32
 }
 
-// find returns the innermost function at an address, or -1.
 func (t *tree) find(addr uint64) int32 {
 	i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i] > addr })
 	if i == 0 || addr >= t.ranges[i-1].high {
@@ -41,7 +37,6 @@ func (t *tree) find(addr uint64) int32 {
 	return t.ranges[i-1].function
 }
 
-// size returns the memory of the tree in bytes.
 func (t *tree) size() int { return 12*len(t.functions) + 24*len(t.starts) }
 
 // readTree reads all DIEs of a unit and decodes the DIEs of functions.
@@ -105,8 +100,7 @@ func (c *cu) readTree() (*tree, error) {
 	return t, nil
 }
 
-// functionRanges reads the attributes of a function's DIE and appends the
-// addresses of its code.
+// functionRanges reads the attributes of a function's DIE and appends the addresses of its code.
 func (c *cu) functionRanges(r *buf, a *abbrev, dst []addrRange) ([]addrRange, error) {
 	var low, high, ranges value
 	for i, s := range a.specs {
@@ -133,12 +127,10 @@ func (c *cu) functionRanges(r *buf, a *abbrev, dst []addrRange) ([]addrRange, er
 
 // build turns the ranges of the functions, parents first, into disjoint ranges.
 //
-// Where functions nest, as they should, an address belongs to the innermost. Where
-// they overlap otherwise, or coincide because the linker folded identical code, the
-// result must equal LLVM's: LLVM keeps a map from the start of a range to its end
-// and function; adding a range splits the range that contains the new start, but
-// keeps ranges that begin within the new one. build does the same on an array of
-// all addresses that can become a key.
+// Where functions nest, as they should, an address belongs to the innermost. Where they overlap otherwise, or
+// coincide because the linker folded identical code, the result must equal LLVM's: LLVM keeps a map from the start
+// of a range to its end and function; adding a range splits the range that contains the new start, but keeps
+// ranges that begin within the new one. build does the same on an array of all addresses that can become a key.
 func (t *tree) build(code []codeRange) {
 	keys, at := rank(code)
 	ends := make([]codeEnd, len(keys))
@@ -191,9 +183,8 @@ func rank(code []codeRange) (keys []uint64, at []int32) {
 	return keys, at
 }
 
-// A bitset is a set of small numbers that finds the last member up to a given
-// number. Level 0 has a bit per number; each level above has a bit per word of the
-// level below, set if the word is not zero.
+// A bitset is a set of small numbers that finds the last member up to a given number. Level 0 has a bit per
+// number; each level above has a bit per word of the level below, set if the word is not zero.
 type bitset [][]uint64
 
 func newBitset(n int) bitset {

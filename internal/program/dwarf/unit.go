@@ -24,12 +24,10 @@ type unit struct {
 	base sectionBases
 }
 
-// sectionBases are the offsets of a unit's contributions to the sections of a
-// package file.
+// sectionBases are the offsets of a unit's contributions to the sections of a package file.
 type sectionBases struct{ strOffsets, rnglists uint64 }
 
-// readUnits reads the headers of all units. It notes and skips units that it cannot
-// read.
+// readUnits reads the headers of all units. It notes and skips units that it cannot read.
 func (d *Data) readUnits() {
 	r := at(d.s.Info, 0, d.BigEndian)
 	for r.more() && len(d.units) < math.MaxInt32 {
@@ -47,8 +45,7 @@ func (d *Data) readUnits() {
 	}
 }
 
-// readUnit reads the header of a unit after its length. r ends at the end of the
-// unit.
+// readUnit reads the header of a unit after its length. r ends at the end of the unit.
 func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 	u := unit{off: off, end: uint64(len(r.b)), kind: unitCompile}
 	u.offSize = offSize
@@ -85,8 +82,6 @@ func (d *Data) readUnit(r *buf, off uint64, offSize uint8) (unit, error) {
 // isCompile reports whether the unit may describe code.
 func (u *unit) isCompile() bool { return u.kind != unitType && u.kind != unitSplitType }
 
-// unitAt returns the index of the unit that contains an offset of .debug_info,
-// or -1.
 func (d *Data) unitAt(off uint64) int {
 	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > off })
 	if i == len(d.units) || off < d.units[i].first {
@@ -106,6 +101,7 @@ type cu struct {
 	low   uint64
 
 	lowValue, high, ranges value
+	entry                  value // DW_AT_entry_pc
 	line                   value // DW_AT_stmt_list
 
 	compDir, dwoName value
@@ -117,18 +113,15 @@ type cu struct {
 	rngBase   uint64 // in .debug_rnglists
 	rangeSec  []byte // .debug_ranges
 	rangeBase uint64 // in .debug_ranges
-	// splitRangeBase, DW_AT_GNU_ranges_base, is the rangeBase of the split
-	// unit that belongs to this skeleton.
+	// splitRangeBase, DW_AT_GNU_ranges_base, is the rangeBase of the split unit that belongs to this skeleton.
 	splitRangeBase uint64
 
 	index int // of the unit
 }
 
-// compileUnit reads the root DIE of a unit.
 func (d *Data) compileUnit(index int) (*cu, error) { return d.splitOrCompileUnit(index, nil) }
 
-// splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a
-// split unit.
+// splitOrCompileUnit reads the root DIE of a unit. skeleton is not nil for a split unit.
 func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	u := &d.units[index]
 	abbrevs, n, err := d.abbrevsOf(u)
@@ -147,8 +140,7 @@ func (d *Data) splitOrCompileUnit(index int, skeleton *cu) (*cu, error) {
 	return c, nil
 }
 
-// rootDIE reads a unit's first DIE. abbrevs must contain the DIE's abbreviation and
-// need not contain others.
+// rootDIE reads a unit's first DIE. abbrevs must contain the DIE's abbreviation and need not contain others.
 func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error) {
 	c := &cu{
 		unit: u, d: d, abbrevs: abbrevs,
@@ -156,8 +148,7 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		strBase: u.base.strOffsets, rngBase: u.base.rnglists,
 	}
 	if d.Split && u.version >= 5 {
-		// Split units have no base attributes: their tables begin after the
-		// header of their share of the section.
+		// Split units have no base attributes: their tables begin after the header of their share of the section.
 		c.strBase += uint64(u.offSize) + 4
 		c.rngBase += uint64(u.offSize) + 8
 		if u.offSize == 8 {
@@ -166,40 +157,13 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		}
 	}
 	r := at(d.s.Info[:u.end], u.first, d.BigEndian)
-	var entry value
 	if code := r.uleb(); code != 0 {
 		a := abbrevs.get(code)
 		if a == nil {
 			return nil, d.badCode(u.first, code)
 		}
 		for _, s := range a.specs {
-			v := readValue(&r, s, u.format)
-			switch s.attr {
-			case attrLowPC:
-				c.lowValue = v
-			case attrEntryPC:
-				entry = v
-			case attrHighPC:
-				c.high = v
-			case attrRanges:
-				c.ranges = v
-			case attrStmtList:
-				c.line = v
-			case attrCompDir:
-				c.compDir = v
-			case attrDWOName, attrGNUDWOName:
-				c.dwoName = v
-			case attrGNUDWOID:
-				c.gnuDWOID = v.u
-			case attrStrOffsetsBase:
-				c.strBase = v.u
-			case attrAddrBase, attrGNUAddrBase:
-				c.addrBase = v.u
-			case attrRnglistsBase:
-				c.rngBase = v.u
-			case attrGNURangesBase:
-				c.splitRangeBase = v.u
-			}
+			c.setAttr(s.attr, readValue(&r, s, u.format))
 		}
 		if r.bad {
 			return nil, d.cut("info", u.first, "first entry of the unit")
@@ -212,17 +176,47 @@ func (d *Data) rootDIE(u *unit, abbrevs *abbrevTable, skeleton *cu) (*cu, error)
 		return c, nil
 	}
 	// Indexed addresses need DW_AT_addr_base, which may follow them.
-	if c.low, c.hasPC = c.address(c.lowValue); !c.hasPC {
-		c.low, c.hasPC = c.address(entry)
+	c.low, c.hasPC = c.address(c.lowValue)
+	if !c.hasPC {
+		c.low, c.hasPC = c.address(c.entry)
 	}
 	return c, nil
+}
+
+// setAttr takes an attribute of the root DIE.
+func (c *cu) setAttr(attr uint16, v value) {
+	switch attr {
+	case attrLowPC:
+		c.lowValue = v
+	case attrEntryPC:
+		c.entry = v
+	case attrHighPC:
+		c.high = v
+	case attrRanges:
+		c.ranges = v
+	case attrStmtList:
+		c.line = v
+	case attrCompDir:
+		c.compDir = v
+	case attrDWOName, attrGNUDWOName:
+		c.dwoName = v
+	case attrGNUDWOID:
+		c.gnuDWOID = v.u
+	case attrStrOffsetsBase:
+		c.strBase = v.u
+	case attrAddrBase, attrGNUAddrBase:
+		c.addrBase = v.u
+	case attrRnglistsBase:
+		c.rngBase = v.u
+	case attrGNURangesBase:
+		c.splitRangeBase = v.u
+	}
 }
 
 func (d *Data) badCode(off, code uint64) error {
 	return d.at("info", off).Field("abbreviation code").Got(code).Want("one of the unit's abbreviations").Corrupt()
 }
 
-// address interprets a value of class address.
 func (c *cu) address(v value) (uint64, bool) {
 	switch v.form {
 	case formAddr:
@@ -233,7 +227,6 @@ func (c *cu) address(v value) (uint64, bool) {
 	return 0, false
 }
 
-// indexedAddress returns an address of .debug_addr.
 func (c *cu) indexedAddress(index uint64) (uint64, bool) {
 	b, ok := element(c.addr, c.addrBase, index, c.addrSize)
 	if !ok {
@@ -243,7 +236,6 @@ func (c *cu) indexedAddress(index uint64) (uint64, bool) {
 	return r.uint(c.addrSize), true
 }
 
-// element returns the index-th element of a table that begins at base.
 func element(section []byte, base, index uint64, size uint8) ([]byte, bool) {
 	n := uint64(len(section))
 	if base > n || index >= (n-base)/uint64(size) {

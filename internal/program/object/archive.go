@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,8 +21,7 @@ func IsArchive(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(archiveMagic)) || IsThinArchive(data)
 }
 
-// IsThinArchive reports whether data begins as an archive whose members are files
-// beside it.
+// IsThinArchive reports whether data begins as an archive whose members are files beside it.
 func IsThinArchive(data []byte) bool { return bytes.HasPrefix(data, []byte(thinArchiveMagic)) }
 
 // Fields of the header of a member: text, filled up with spaces.
@@ -36,13 +36,13 @@ const (
 // Members calls fn for every member of a static archive in GNU or BSD form, except symbol indexes and
 // tables of names, until fn returns an error. The members of a thin archive are files, named relative
 // to the folder of the archive; Members reads each file once.
-func Members(name string, data []byte, fn func(member string, data []byte) error) (err error) {
+func Members(archive string, data []byte, fn func(member string, data []byte) error) (err error) {
 	defer flaw.OfProgram(&err)
 	thin := IsThinArchive(data)
 	read := make(map[string]bool) // members of a thin archive
 	var longNames []byte
 	for pos := len(archiveMagic); pos < len(data); {
-		at := flaw.At("archive", int64(pos)).InFile(name)
+		at := flaw.At("archive", int64(pos)).InFile(archive)
 		if len(data)-pos < memberHeaderLen {
 			return at.Field("header of a member").Gotf("%d bytes", len(data)-pos).Wantf("%d bytes", memberHeaderLen).Truncated()
 		}
@@ -71,33 +71,22 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		case member == "//":
 			longNames = body
 			continue
-		case strings.HasPrefix(member, "#1/"): // BSD: the name precedes the contents
-			n, err := strconv.ParseUint(member[len("#1/"):], 10, 31)
-			if err != nil || n > uint64(len(body)) {
-				return at.Field("name of a member").Gotf("%q", member).Wantf("a length of at most %d", len(body)).Corrupt()
-			}
-			member, body = strings.TrimRight(string(body[:n]), "\x00"), body[n:]
-			if strings.HasPrefix(member, "__.SYMDEF") {
-				continue
-			}
-		case strings.HasPrefix(member, "/"): // GNU: offset of the name in the table
-			n, err := strconv.ParseUint(member[1:], 10, 31)
-			if err != nil || n >= uint64(len(longNames)) {
-				return at.Field("name of a member").Gotf("%q", member).Wantf("an offset in the %d bytes of names", len(longNames)).Corrupt()
-			}
-			// A name in the table ends with a slash and a line break.
-			line, _, _ := strings.Cut(string(longNames[n:]), "\n")
-			member = strings.TrimSuffix(line, "/")
-		default:
-			member = strings.TrimSuffix(member, "/")
 		}
+		name, contents, want := memberName(member, body, longNames)
+		switch {
+		case want != "":
+			return at.Field("name of a member").Gotf("%q", member).Want(want).Corrupt()
+		case strings.HasPrefix(name, "__.SYMDEF"):
+			continue
+		}
+		member, body = name, contents
 		if outside {
 			// Headers may repeat a member as often as they like; its file is large, a header is not.
 			if read[member] {
 				continue
 			}
 			read[member] = true
-			if body, err = readMember(name, member); err != nil {
+			if body, err = readMember(archive, member); err != nil {
 				return err
 			}
 		}
@@ -106,6 +95,26 @@ func Members(name string, data []byte, fn func(member string, data []byte) error
 		}
 	}
 	return nil
+}
+
+// memberName returns the whole name of a member and its contents, or what the name in its header should be.
+func memberName(header string, body, longNames []byte) (name string, contents []byte, want string) {
+	switch {
+	case strings.HasPrefix(header, "#1/"): // BSD: the name precedes the contents
+		n, err := strconv.ParseUint(header[len("#1/"):], 10, 31)
+		if err != nil || n > uint64(len(body)) {
+			return "", nil, fmt.Sprintf("a length of at most %d", len(body))
+		}
+		return strings.TrimRight(string(body[:n]), "\x00"), body[n:], ""
+	case strings.HasPrefix(header, "/"): // GNU: offset of the name in the table
+		n, err := strconv.ParseUint(header[1:], 10, 31)
+		if err != nil || n >= uint64(len(longNames)) {
+			return "", nil, fmt.Sprintf("an offset in the %d bytes of names", len(longNames))
+		}
+		// A name in the table ends with a slash and a line break.
+		header, _, _ = strings.Cut(string(longNames[n:]), "\n")
+	}
+	return strings.TrimSuffix(header, "/"), body, ""
 }
 
 // A MemberError is the error of the system about the file of a member of a thin archive.
@@ -119,7 +128,6 @@ func (e *MemberError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the system.
 func (e *MemberError) Unwrap() error { return e.Err }
 
-// readMember reads the file of a member of a thin archive.
 func readMember(archive, member string) ([]byte, error) {
 	path := filepath.FromSlash(member)
 	// ar writes paths relative to the archive.

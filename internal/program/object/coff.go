@@ -11,8 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// Places and sizes in COFF files. An image begins with a DOS program that says
-// where the PE header is.
+// Places and sizes in COFF files. An image begins with a DOS program that says where the PE header is.
 const (
 	dosMagic       = "MZ"
 	peOffsetAt     = 0x3c
@@ -76,7 +75,8 @@ func parseCOFF(data []byte) (*Image, error) {
 		symbolSize = bigSymbolSize
 	} else {
 		machine := c.U16("machine")
-		if im.Arch = coffArchs[machine]; im.Arch == "" {
+		im.Arch = coffArchs[machine]
+		if im.Arch == "" {
 			im.Arch = "machine" + strconv.FormatUint(uint64(machine), 16)
 		}
 		sections = uint64(c.U16("number of sections"))
@@ -102,22 +102,16 @@ func parseCOFF(data []byte) (*Image, error) {
 	const headerSize = 40
 	n := c.Count(sections, headerSize, "number of sections")
 	im.Sections = make([]Section, n)
-	strings := coffStrings(data, symbols+numSymbols*symbolSize)
+	var strings []byte // the long names, which follow the symbols
+	if at := symbols + numSymbols*symbolSize; at > 0 && at < uint64(len(data)) {
+		strings = data[at:]
+	}
 	for i := range im.Sections {
 		im.coffSection(c, &im.Sections[i], base, strings)
 	}
 	return im, c.Err()
 }
 
-// coffStrings returns the table of long names, which follows the symbols.
-func coffStrings(data []byte, at uint64) []byte {
-	if at == 0 || at >= uint64(len(data)) {
-		return nil
-	}
-	return data[at:]
-}
-
-// coffSection reads a section header.
 func (im *Image) coffSection(c *cursor.Cursor, s *Section, base uint64, names []byte) {
 	s.Name = strings.TrimRight(string(c.Bytes(8, "name")), "\x00")
 	// A name of more than eight bytes is "/" and its offset in the string table.

@@ -11,9 +11,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// This package does not use debug/elf, which copies a name for every section that
-// claims it, inflates names to whatever size they claim, and reports most errors
-// without an offset. W is 8 in 64-bit files and 4 in others.
+// This package does not use debug/elf, which copies a name for every section that claims it, inflates names to
+// whatever size they claim, and reports most errors without an offset. W is 8 in 64-bit files and 4 in others.
 //
 //	header   e_ident[16] | u16 e_type | u16 e_machine | u32 e_version | W e_entry |
 //	         W e_phoff | W e_shoff | u32 e_flags | u16 e_ehsize |
@@ -31,7 +30,6 @@ const (
 	maxSectionName = 1 << 16
 )
 
-// An elfTable locates the headers of the segments or sections.
 type elfTable struct {
 	what   string // "segment" or "section"
 	offset uint64
@@ -39,7 +37,6 @@ type elfTable struct {
 	number uint64
 }
 
-// bytes returns the headers. Each must have at least size bytes.
 func (t *elfTable) bytes(data []byte, size int) ([]byte, error) {
 	if t.entry < size {
 		return nil, flaw.In("ELF header").Field("size of a "+t.what+" header").Got(t.entry).
@@ -118,8 +115,7 @@ func parseELF(data []byte) (*Image, error) {
 	return im, nil
 }
 
-// elfSegments reads the program headers into im.Segments and returns the PT_NOTE
-// ones.
+// elfSegments reads the program headers into im.Segments and returns the PT_NOTE ones.
 func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	if t.number == 0 {
 		return nil, nil
@@ -158,8 +154,8 @@ func (im *Image) elfSegments(t elfTable) (notes []Segment, err error) {
 	return notes, c.Err()
 }
 
-// elfSections reads the section headers and their names. Numbers too large for
-// the ELF header are in the first section header (SHN_LORESERVE).
+// elfSections reads the section headers and their names. Numbers too large for the ELF header are in the first
+// section header (SHN_LORESERVE).
 func (im *Image) elfSections(t elfTable, names uint32) error {
 	if t.offset == 0 {
 		return nil
@@ -246,7 +242,6 @@ func (im *Image) sectionTable(t elfTable) ([]Section, []byte, error) {
 	return sections, table, c.Err()
 }
 
-// elfArch returns LLVM's name of the machine.
 func elfArch(m elf.Machine, width int, order binary.ByteOrder) string {
 	little := order == binary.ByteOrder(binary.LittleEndian)
 	pick := func(yes bool, name, other string) string {
@@ -281,7 +276,6 @@ func elfArch(m elf.Machine, width int, order binary.ByteOrder) string {
 	return strings.ToLower(strings.TrimPrefix(m.String(), "EM_"))
 }
 
-// saysPIE reports whether the dynamic section has DF_1_PIE.
 func (im *Image) saysPIE() bool {
 	i := slices.IndexFunc(im.Sections, func(s Section) bool { return s.kind == elf.SHT_DYNAMIC })
 	if i < 0 {
@@ -301,7 +295,6 @@ func (im *Image) saysPIE() bool {
 	return false
 }
 
-// elfSymtab finds .symtab, or .dynsym in a stripped program.
 func (im *Image) elfSymtab() symtabLocation {
 	for _, want := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for i := range im.Sections {
@@ -343,7 +336,6 @@ func (im *Image) elfBuildID(segments []Segment) []byte {
 	return nil
 }
 
-// buildIDNote returns the build id among the notes in b.
 func (im *Image) buildIDNote(b []byte, align uint64) []byte {
 	if align != 8 {
 		align = 4

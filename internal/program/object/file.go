@@ -107,9 +107,8 @@ func ReadFile(in inputs.Input, fn func(data []byte) error) error {
 // *[profile.FormatError] of class [profile.ErrTruncated], otherwise one of class
 // [profile.Unreadable].
 //
-// Only the goroutine that calls Guard is protected; fn must not hand the bytes
-// to others, nor keep them, or strings made of them without copying, beyond
-// its return. Faults elsewhere, and all other panics, pass through.
+// Only the goroutine that calls Guard is protected; fn must not hand the bytes to others, nor keep them, or
+// strings made of them without copying, beyond its return. Faults elsewhere, and all other panics, pass through.
 func Guard(fn func() error, files ...*File) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -130,8 +129,7 @@ func Guard(fn func() error, files ...*File) (err error) {
 		panic(cause)
 	}()
 	err = fn()
-	// Past the new end of the file, the rest of its last page reads as zeros
-	// without a fault.
+	// Past the new end of the file, the rest of its last page reads as zeros without a fault.
 	for _, f := range files {
 		if changed := f.unchanged(); changed != nil {
 			return changed
@@ -140,13 +138,11 @@ func Guard(fn func() error, files ...*File) (err error) {
 	return err
 }
 
-// offset returns where in the mapped file the address lies.
 func (f *File) offset(addr uintptr) (off int64, ok bool) {
 	off = int64(addr - uintptr(unsafe.Pointer(unsafe.SliceData(f.bytes))))
 	return off, f.mapped != nil && 0 <= off && off < int64(len(f.bytes))
 }
 
-// faulted explains why the byte at off could not be read.
 func (f *File) faulted(off int64) error {
 	if changed := f.unchanged(); changed != nil {
 		return changed
@@ -155,7 +151,6 @@ func (f *File) faulted(off int64) error {
 	return &fs.PathError{Op: "read", Path: f.name, Err: fmt.Errorf("input/output error at %#x", off)}
 }
 
-// unchanged returns an error if a mapped file was written since it was opened.
 func (f *File) unchanged() error {
 	if f.mapped == nil {
 		return nil

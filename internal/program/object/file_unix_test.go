@@ -15,6 +15,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
 // program returns n bytes that begin as ELF does.
@@ -26,9 +27,7 @@ func program(n int) []byte {
 func mappedFile(t *testing.T, n int) (*File, string) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(name, program(n), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	oracle.WriteFile(t, name, program(n))
 	f, err := Open(inputs.File(name, inputs.Options{}))
 	if err != nil {
 		t.Fatal(err)
@@ -53,9 +52,7 @@ func TestOpenFile(t *testing.T) {
 		{nil, false},
 	} {
 		name := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(name, c.contents, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		oracle.WriteFile(t, name, c.contents)
 		in := inputs.File(name, inputs.Options{})
 		f, err := Open(in)
 		if err != nil || !bytes.Equal(f.Bytes(), c.contents) || (f.mapped != nil) != c.mapped {

@@ -54,9 +54,8 @@ const (
 	gbZeroFill  = 0xc  // S_GB_ZEROFILL
 	tlsZeroFill = 0x12 // S_THREAD_LOCAL_ZEROFILL
 
-	// maxFatArchs bounds the slices of a fat file. Java's class files have the
-	// same magic, with the version of the class format, 45 or more, where the
-	// number of slices would be.
+	// maxFatArchs bounds the slices of a fat file. Java's class files have the same magic, with the version of the
+	// class format, 45 or more, where the number of slices would be.
 	maxFatArchs = 43
 )
 
@@ -180,8 +179,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 	return parseMachO(slice, off)
 }
 
-// parseMachO parses a file or slice for one architecture, which begins at offset
-// base of the file.
+// parseMachO parses a file or slice for one architecture, which begins at offset base of the file.
 func parseMachO(data []byte, base int64) (*Image, error) {
 	im := &Image{Format: MachO, Order: binary.LittleEndian, PtrSize: 4, data: data, base: base}
 	if m := binary.BigEndian.Uint32(data); m == magic32 || m == magic64 {
@@ -233,7 +231,6 @@ func machOKind(kind uint32, pie bool) Kind {
 	return 0
 }
 
-// command reads one load command.
 func (im *Image) command(c *cursor.Cursor) error {
 	at := c.Offset()
 	kind, size := c.U32("load command"), c.U32("size of the load command")
@@ -297,7 +294,6 @@ func (im *Image) segment(c *cursor.Cursor, width int) {
 	im.Segments = append(im.Segments, s)
 }
 
-// fixedName returns a name from its field of 16 bytes, padded with zeros.
 func fixedName(b []byte) string {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]

@@ -7,7 +7,6 @@ import (
 	"os"
 )
 
-// mapFile fails: on Windows no other process could replace or delete a file while it is
-// mapped.
+// mapFile fails: on Windows no other process could replace or delete a file while it is mapped.
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 func unmapFile([]byte) error                { return nil }

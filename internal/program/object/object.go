@@ -1,6 +1,5 @@
-// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments,
-// build id and symbols; of COFF files only the sections. It also reads the members of static
-// archives.
+// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments, build id and symbols; of COFF
+// files only the sections. It also reads the members of static archives.
 //
 // An [Image] aliases the bytes it was parsed from. It copies only the names of sections, and
 // decompresses a section on demand. Every size in the file is checked
@@ -61,14 +60,13 @@ type Image struct {
 
 // A Section is a named part of an image.
 type Section struct {
-	Name    string // as the file has it: ".text", "__text"
-	Segment string // "__TEXT"; only in Mach-O
-	Addr    uint64 // where it is linked to be; 0 if it is not loaded
-	Size    uint64 // in memory, or when decompressed
-	Offset  int64  // in the image; meaningless if FileSize is 0
-	// FileSize is the size of the section in the file: 0 for .bss, less than Size if compressed.
-	FileSize uint64
-	Loaded   bool // part of the program's memory (SHF_ALLOC)
+	Name     string // as the file has it: ".text", "__text"
+	Segment  string // "__TEXT"; only in Mach-O
+	Addr     uint64 // where it is linked to be; 0 if it is not loaded
+	Size     uint64 // in memory, or when decompressed
+	Offset   int64  // in the image; meaningless if FileSize is 0
+	FileSize uint64 // the size of the section in the file: 0 for .bss, less than Size if compressed
+	Loaded   bool   // part of the program's memory (SHF_ALLOC)
 
 	// In ELF:
 	kind       elf.SectionType
@@ -91,18 +89,15 @@ type Segment struct {
 // HeadSize is how many first bytes [IsImage] needs.
 const HeadSize = 8
 
-// IsImage reports whether a file that begins with head is one that [Parse]
-// tries to read.
+// IsImage reports whether a file that begins with head is one that [Parse] tries to read.
 func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) || isCOFF(head) }
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice
-// of a universal Mach-O file with several; for other files it is ignored. data must
-// not change while the image is in use.
+// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice of a universal Mach-O file
+// with several; for other files it is ignored. data must not change while the image is in use.
 //
-// Errors are *[profile.FormatError]; a file of another format is of class
-// [profile.ErrUnrecognized].
+// Errors are *[profile.FormatError]; a file of another format is of class [profile.ErrUnrecognized].
 func Parse(name string, data []byte, arch string) (im *Image, err error) {
 	defer flaw.OfProgram(&err)
 	if len(data) == 0 {
@@ -119,7 +114,7 @@ func Parse(name string, data []byte, arch string) (im *Image, err error) {
 		im, err = parseCOFF(data)
 	default:
 		err = flaw.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
-			Want("those of ELF, Mach-O or COFF").Unrecognized()
+			Want("the first bytes of ELF, Mach-O or COFF").Unrecognized()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
@@ -147,14 +142,12 @@ func (im *Image) Len() int { return len(im.data) }
 // FileOffset returns where in the file the section's bytes begin.
 func (im *Image) FileOffset(s *Section) int64 { return im.base + s.Offset }
 
-// raw returns the section's bytes in the file, compressed or not.
 func (im *Image) raw(s *Section) ([]byte, error) {
 	b, err := part(im.data, uint64(s.Offset), s.FileSize, s.Name)
 	return b, flaw.InFile(err, im.Name)
 }
 
-// at returns the position in a section at an offset in the image.
-func (im *Image) at(section string, offset int64) flaw.Place {
+func (im *Image) at(section string, offset int64) flaw.Position {
 	return flaw.At(section, im.base+offset).InFile(im.Name)
 }
 

@@ -248,8 +248,7 @@ func TestCompressedSections(t *testing.T) {
 	})
 }
 
-// TestSegments: program headers are read, and what is wrong with them is told
-// with its place.
+// TestSegments: program headers are read, and what is wrong with them is told with its place.
 func TestSegments(t *testing.T) {
 	const at, entry, number = 0x20, 0x36, 0x38 // e_phoff, e_phentsize, e_phnum of ELFCLASS64
 	le := binary.LittleEndian

@@ -15,13 +15,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/llvm/zlibtext"
 )
 
-// A compressed section begins with ELF's compression header (W is 8 in 64-bit
-// files and 4 in others),
+// A compressed section begins with ELF's compression header (W is 8 in 64-bit files and 4 in others),
 //
 //	u32 ch_type | u32 ch_reserved (64-bit) | W ch_size | W ch_addralign
 //
-// or, in the older form, is named .zdebug_* and begins with "ZLIB" and the inflated
-// size as a big-endian u64.
+// or, in the older form, is named .zdebug_* and begins with "ZLIB" and the inflated size as a big-endian u64.
 const (
 	chZlib = 1
 	chZstd = 2
@@ -52,14 +50,10 @@ func (im *Image) Data(s *Section) (b []byte, err error) {
 			return nil, err
 		}
 		return im.inflate(s, h, b)
-	case len(b) >= zdebugHeader && string(b[:4]) == "ZLIB" && isZdebug(s.Name):
+	case len(b) >= zdebugHeader && string(b[:4]) == "ZLIB" && (strings.HasPrefix(s.Name, ".zdebug_") || strings.HasPrefix(s.Name, "__zdebug_")):
 		return im.inflate(s, compression{chZlib, binary.BigEndian.Uint64(b[4:]), zdebugHeader}, b)
 	}
 	return b, nil
-}
-
-func isZdebug(name string) bool {
-	return strings.HasPrefix(name, ".zdebug_") || strings.HasPrefix(name, "__zdebug_")
 }
 
 // A compression is the header of a compressed section.

@@ -16,12 +16,10 @@ type Symbol struct {
 	Name string
 	Addr uint64
 	Size uint64 // 0 if not known
-	// File is the base name of the source file, for a local symbol of an ELF file
-	// with STT_FILE symbols; else "".
+	// File is the base name of the source file, for a local symbol of an ELF file with STT_FILE symbols; else "".
 	File string
 }
 
-// symtabLocation locates an image's symbol table.
 type symtabLocation struct {
 	ok bool
 
@@ -33,9 +31,8 @@ type symtabLocation struct {
 	symOff, symCount, strOff, strSize uint64
 }
 
-// A SymbolTable finds the symbol at an address by the rules of llvm-symbolizer:
-// of several symbols at one address the largest wins, of equal ones the last; an
-// address past a symbol's size belongs to no symbol.
+// A SymbolTable finds the symbol at an address by the rules of llvm-symbolizer: of several symbols at one address
+// the largest wins, of equal ones the last; an address past a symbol's size belongs to no symbol.
 type SymbolTable struct {
 	order   []entry // by address and size, all symbols
 	at      []int32 // per distinct address, the index in order of the winning symbol
@@ -44,7 +41,6 @@ type SymbolTable struct {
 	strip   bool // remove Mach-O's leading underscore from names
 }
 
-// An entry is a symbol of code or data.
 type entry struct {
 	addr, size uint64
 	name       uint32 // offset in the strings
@@ -86,12 +82,12 @@ func (im *Image) Symbols() (t *SymbolTable, err error) {
 // Names that are the end of others share its bytes.
 const maxShared = 8
 
-// limitNames refuses tables whose names overlap so much that programs which keep them all
-// would run out of memory.
+// limitNames refuses tables whose names overlap so much that programs which keep them all would run out of memory.
 func (im *Image) limitNames(t *SymbolTable) error {
 	left := maxShared*len(t.strings) + 1<<20
 	for i := range t.order {
-		if left -= len(cstring(t.strings, uint64(t.order[i].name))); left < 0 {
+		left -= len(cstring(t.strings, uint64(t.order[i].name)))
+		if left < 0 {
 			return im.at("symbol table", 0).Field("names of all symbols").Gotf("more than %d times the %d bytes of the string table", maxShared, len(t.strings)).
 				Want("names that do not overlap").Corrupt()
 		}
@@ -201,10 +197,8 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 	return nil
 }
 
-// elfSymbol decodes one symbol.
-//
-//	64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
-//	32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
+// 64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8
+// 32-bit: st_name 4, st_value 4, st_size 4, st_info 1, st_other 1, st_shndx 2
 func (im *Image) elfSymbol(b []byte) (e entry, info byte, section elf.SectionIndex) {
 	o := im.Order
 	if im.PtrSize == 8 {
@@ -233,15 +227,13 @@ func (im *Image) isMapping(strings []byte, off uint32) bool {
 	return false
 }
 
-// Mach-O symbols (nlist): n_strx 4, n_type 1, n_sect 1, n_desc 2, and n_value,
-// an address wide.
+// Mach-O symbols (nlist): n_strx 4, n_type 1, n_sect 1, n_desc 2, and n_value, an address wide.
 const (
 	nStab    = 0xe0 // N_STAB: any of these bits marks debug information
 	nType    = 0x0e // N_TYPE
 	nSection = 0x0e // N_SECT: defined in the section n_sect
 )
 
-// A machOPosition is the address of a symbol or of the end of a section.
 type machOPosition struct {
 	section int // from 1 on; 0 for none
 	addr    uint64

@@ -104,7 +104,6 @@ func Entries(data []byte, start func(guid uint64) uint64) iter.Seq2[Entry, error
 	}
 }
 
-// A walk is the state of [Entries].
 type walk struct {
 	c     *cursor.Cursor
 	start func(guid uint64) uint64
@@ -143,7 +142,6 @@ func (w *walk) function(guid uint64, depth int) bool {
 	return c.Err() == nil
 }
 
-// probe reads a probe.
 func (w *walk) probe(guid uint64) bool {
 	c := w.c
 	index := c.ULEB("index")
@@ -151,7 +149,8 @@ func (w *walk) probe(guid uint64) bool {
 	part := bits&sentinel != 0
 	switch {
 	case bits&addressDelta == 0:
-		if w.addr = c.U64("address"); part {
+		w.addr = c.U64("address")
+		if part {
 			w.addr = w.start(w.addr)
 		} else {
 			w.absolute = true

@@ -13,6 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -37,7 +38,6 @@ func checkFile(res *family.Checked, name string, data []byte, classes *classInde
 	}
 }
 
-// checked holds the results that only iprof profiles have.
 type checked struct {
 	Classes *classesFacts `json:"classes,omitempty"` // with --classes
 }
@@ -49,20 +49,20 @@ func (c *checked) Print(w io.Writer) {
 	}
 }
 
-// newFinding describes a finding, with its position and how often it was found.
+// newFinding describes a finding: its position, and how often it was found.
 func newFinding(f iprof.Finding) family.Finding {
 	e := &console.Error{Class: profile.ErrCorrupt}
 	if f.Err != nil {
 		e.Class, e.Field, e.Got, e.Want = profile.ClassOf(f.Err), f.Err.Field, f.Err.Got, f.Err.Want
 	}
-	e.SetPlace(f.Place)
-	if where := f.Place.Where(); where != "" {
+	e.SetPosition(f.Position)
+	if where := f.Position.Where(); where != "" {
 		e.Message = where + ": "
 	}
 	e.Message += f.Message
 	switch {
 	case f.Of > 0:
-		e.Message += fmt.Sprintf(" (%d of %d, %s)", f.Count, f.Of, cli.Percent(uint64(f.Count), uint64(f.Of)))
+		e.Message += fmt.Sprintf(" (%d of %d, %s)", f.Count, f.Of, cli.Percent(f.Count, f.Of))
 	case f.Count > 1:
 		e.Message += fmt.Sprintf(" (%d times)", f.Count)
 	}
@@ -72,7 +72,6 @@ func newFinding(f iprof.Finding) family.Finding {
 	return family.Finding{Error: e, Rule: f.Rule, Severity: f.Severity, Count: f.Count, Of: f.Of}
 }
 
-// classIndex holds the classes of --classes and their packages.
 type classIndex struct {
 	index    *classfile.Index
 	packages map[string]bool
@@ -106,20 +105,17 @@ func isGeneratedClass(name string) bool {
 	return strings.ContainsAny(name, "/[") || strings.Contains(name, "$$") || strings.Contains(name, "$Proxy") || strings.Contains(name, "LambdaForm$")
 }
 
-// exists reports whether the class files have the method with its types.
-func (c *classIndex) exists(ref iprof.MethodRef) bool {
-	_, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return)
-	return ok
-}
+// A methodStatus says whether the class files have a method with its types, or no longer have it.
+type methodStatus struct{ exists, gone bool }
 
-// gone reports whether the method no longer exists. An unknown method of another package is not
-// gone: it may be in another jar or in the runtime.
-func (c *classIndex) gone(ref iprof.MethodRef) bool {
-	if c.exists(ref) {
-		return false
+// status returns the status of a method. An unknown method of another package is not gone: it may be in another jar or
+// in the runtime.
+func (c *classIndex) status(ref iprof.MethodRef) methodStatus {
+	if _, ok := c.index.Method(ref.Class, ref.Name, ref.Parameters, ref.Return); ok {
+		return methodStatus{exists: true}
 	}
 	_, known := c.index.Class(ref.Class)
-	return known || c.packages[packageOf(ref.Class)] && !isGeneratedClass(ref.Class)
+	return methodStatus{gone: known || c.packages[packageOf(ref.Class)] && !isGeneratedClass(ref.Class)}
 }
 
 // classesFacts counts the entries of a profile whose methods still exist.
@@ -147,8 +143,7 @@ type classesSetFacts struct {
 type goneMethodFacts struct {
 	Method     string `json:"method"`
 	Descriptor string `json:"descriptor"`
-	// Why is "class" if the class is gone, "types" if it has methods of this
-	// name with other types, otherwise "method".
+	// Why is "class" if the class is gone, "types" if it has methods of this name with other types, otherwise "method".
 	Why     string `json:"why"`
 	Calls   int64  `json:"calls"`
 	Samples int64  `json:"samples"`
@@ -164,19 +159,16 @@ func (c *classIndex) compare(p *iprof.Profile) *classesFacts {
 		if k == iprof.Monitors || p.Sections[k].Len() == 0 {
 			continue
 		}
-		exist, _ := relevanceOf(p, k, c.exists)
-		left, gone := relevanceOf(p, k, func(ref iprof.MethodRef) bool { return !c.gone(ref) })
-		f.Sets = append(f.Sets, classesSetFacts{
-			Set: k.String(), Entries: exist.Of, EntriesExist: exist.Entries, EntriesGone: left.Of - left.Entries,
-			Count: exist.Total, CountExist: exist.Count, CountGone: left.Total - left.Count,
-		})
+		set, gone := compareSet(p, k, c.status)
+		f.Sets = append(f.Sets, set)
 		for _, m := range gone {
 			i, ok := index[m.Method]
 			if !ok {
 				i = len(f.Gone)
 				index[m.Method] = i
+				ref, _ := p.Ref(m.Method)
 				f.Gone = append(f.Gone, goneMethodFacts{
-					Method: qualified(m.Ref), Descriptor: classfile.Descriptor(m.Ref.Parameters, m.Ref.Return), Why: c.why(m.Ref),
+					Method: ref.Class + "." + ref.Name, Descriptor: classfile.Descriptor(ref.Parameters, ref.Return), Why: c.why(ref),
 				})
 			}
 			g := &f.Gone[i]
@@ -195,7 +187,40 @@ func (c *classIndex) compare(p *iprof.Profile) *classesFacts {
 	return f
 }
 
-// why returns goneMethodFacts.Why of a method.
+// compareSet counts the entries of a set by the status of their methods, and returns the methods that are gone, by count,
+// descending. A method that is not in the table is gone, but not returned.
+func compareSet(p *iprof.Profile, k iprof.Kind, status func(iprof.MethodRef) methodStatus) (f classesSetFacts, gone []methodCount) {
+	methods := make(map[iprof.MethodID]methodStatus)
+	gone = methodCounts(p, k, func(m *methodCount) bool {
+		ref, ok := p.Ref(m.Method)
+		if !ok {
+			methods[m.Method] = methodStatus{gone: true}
+			return false
+		}
+		s := status(ref)
+		methods[m.Method] = s
+		return s.gone
+	})
+	s := &p.Sections[k]
+	f.Set, f.Entries, f.Count = k.String(), s.Len(), s.Total()
+	for i := range s.Len() {
+		exist, anyGone := true, false
+		for _, frame := range s.Context(i) {
+			m := methods[frame.Method]
+			exist, anyGone = exist && m.exists, anyGone || m.gone
+		}
+		switch {
+		case exist:
+			f.EntriesExist++
+			f.CountExist, _ = saturate.AddSigned(f.CountExist, s.Count(i))
+		case anyGone:
+			f.EntriesGone++
+			f.CountGone, _ = saturate.AddSigned(f.CountGone, s.Count(i))
+		}
+	}
+	return f, gone
+}
+
 func (c *classIndex) why(ref iprof.MethodRef) string {
 	class, ok := c.index.Class(ref.Class)
 	switch {
@@ -216,19 +241,19 @@ func (f *classesFacts) Print(w io.Writer) {
 	var rows [][]string
 	for _, s := range f.Sets {
 		rows = append(rows, []string{
-			share(s.CountExist, s.Count), share(s.CountGone, s.Count), share(s.Count-s.CountExist-s.CountGone, s.Count), s.Set,
+			cli.Percent(s.CountExist, s.Count), cli.Percent(s.CountGone, s.Count), cli.Percent(s.Count-s.CountExist-s.CountGone, s.Count), s.Set,
 		})
 	}
-	p.Table([]string{"Exist", "Gone", "Not judged", fmt.Sprintf("Counts, by %s", cli.Quantity(uint64(f.Classes), "class", "classes"))}, rows)
+	p.Table([]string{"Exist", "Gone", "Not judged", fmt.Sprintf("Counts, by %s", cli.Quantity(f.Classes, "class", "classes"))}, rows)
 	listed := f.Gone
 	if more := len(f.Gone) - maxGoneListed; more > 0 {
-		listed = append(listed[:maxGoneListed:maxGoneListed], goneMethodFacts{Method: fmt.Sprintf("… and %s more", cli.Count(uint64(more)))})
+		listed = append(listed[:maxGoneListed:maxGoneListed], goneMethodFacts{Method: fmt.Sprintf("… and %s more", cli.Count(more))})
 	}
 	printTable(p, []string{"Calls", "Samples", "Methods gone"}, listed, func(g *goneMethodFacts) []string {
 		if g.Why == "" {
 			return []string{"", "", g.Method}
 		}
 		why := map[string]string{"class": "no such class", "types": "now with other types", "method": "no such method"}[g.Why]
-		return []string{signed(g.Calls), signed(g.Samples), fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why)}
+		return []string{cli.Count(g.Calls), cli.Count(g.Samples), fmt.Sprintf("%s%s: %s", g.Method, g.Descriptor, why)}
 	})
 }

@@ -31,7 +31,6 @@ An output is compressed if its name ends in .gz or .zst.`,
 	}
 }
 
-// iprofFile is a profile that a command rewrites.
 type iprofFile struct {
 	*iprof.Profile
 	name  string
@@ -57,7 +56,6 @@ func readFile(env *cli.Env, args []string) (*iprofFile, error) {
 	return f, err
 }
 
-// rewriting is the common part of the commands that change a profile.
 type rewriting struct {
 	writing
 	output   string
@@ -65,7 +63,6 @@ type rewriting struct {
 	quiet    bool
 }
 
-// declare declares the common options.
 func (c *rewriting) declare(f *cli.Flags) {
 	f.StringVar(&c.output, "o", "", "`OUTPUT` file to write; \"-\" is standard output")
 	c.checksum.Declare(f)
@@ -108,7 +105,6 @@ func (c *rewriting) rewrite(env *cli.Env, args []string, change func(*iprof.Prof
 	return nil
 }
 
-// countingWriter counts bytes.
 type countingWriter struct {
 	w io.Writer
 	n uint64
@@ -139,7 +135,7 @@ func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Pr
 	removed := 0
 	add := func(what string, was, is int, counts string) {
 		if removed += was - is; was > 0 {
-			rows = append(rows, []string{cli.Count(uint64(was - is)), cli.Count(uint64(was)), cli.Percent(uint64(was-is), uint64(was)), counts, what})
+			rows = append(rows, []string{cli.Count(was - is), cli.Count(was), cli.Percent(was-is, was), counts, what})
 		}
 	}
 	add("types", len(before.Types), len(after.Types), "")
@@ -147,7 +143,7 @@ func (c *rewriting) printChange(env *cli.Env, before *iprofFile, after *iprof.Pr
 	for k := range iprof.NumKinds {
 		from, to := &before.Sections[k], &after.Sections[k]
 		add(k.String(), numEntries(from, k), numEntries(to, k),
-			cli.Percent(uint64(max(from.Total()-to.Total(), 0)), uint64(max(from.Total(), 0))))
+			cli.Percent(max(from.Total()-to.Total(), 0), max(from.Total(), 0)))
 	}
 	if removed == 0 {
 		return
@@ -193,7 +189,6 @@ SET is ` + setNames() + ".",
 	}
 }
 
-// prune is one run of "profuse iprof prune".
 type prune struct {
 	rewriting
 	opt  iprof.PruneOptions
@@ -218,7 +213,6 @@ func (c *prune) run(_ context.Context, env *cli.Env, args []string) error {
 	return c.rewrite(env, args, func(p *iprof.Profile) (*iprof.Profile, error) { return iprof.Prune(p, c.opt) })
 }
 
-// setNames lists the sets of a profile: "samples, calls … or locks".
 func setNames() string {
 	var names []string
 	for k := range iprof.NumKinds {
@@ -256,7 +250,6 @@ Counts of locks have a type and no method; the PATTERN matches the type.`,
 	}
 }
 
-// filter is one run of "profuse iprof filter".
 type filter struct {
 	rewriting
 	keep, drop cli.List

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/iprof"
@@ -13,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// fileFacts are the facts that "profuse show" prints about an iprof file. The JSON names are a stable
-// interface.
+// fileFacts are the facts that "profuse show" prints about an iprof file. The JSON names are a stable interface.
 type fileFacts struct {
 	family.Head
 	// Resolved is false for a recording with placeholders instead of types or methods.
@@ -78,22 +78,26 @@ type siteFacts struct {
 	Bytecode int         `json:"bytecode"`
 	Count    int64       `json:"count"`
 	Contexts int         `json:"contexts"` // number of contexts with counts
-	Types    []typeFacts `json:"types"`
+	Types    []typeFacts `json:"types"`    // the greatest counts first, then by name
+
+	frame iprof.Frame
 }
 
-// typeFacts say how often a type was seen.
 type typeFacts struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
+
+	id iprof.TypeID
 }
 
-// branchFacts describe a conditional.
 type branchFacts struct {
 	Method   string     `json:"method"`
 	Bytecode int        `json:"bytecode"`
 	Count    int64      `json:"count"`
-	Bias     float64    `json:"bias"` // share of the most frequent way
-	Ways     []wayFacts `json:"ways"`
+	Bias     float64    `json:"bias"` // share of the most frequent way, from 0 to 1
+	Ways     []wayFacts `json:"ways"` // by index
+
+	frame iprof.Frame
 }
 
 // wayFacts sum up the records of one index at a conditional.
@@ -127,14 +131,18 @@ func collectFacts(name string, data []byte, top int, choose *regexp.Regexp) (*fi
 	f.collectSites(p, top)
 	f.collectBranches(p, top)
 	locks := monitors(p)
-	for _, t := range locks[:min(top, len(locks))] {
-		f.Locks = append(f.Locks, typeFacts{p.TypeName(t.Type), t.Count})
-	}
+	f.Locks = nameTypes(p, locks[:min(top, len(locks))])
 	return f, err
 }
 
-// collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types
-// and methods.
+func nameTypes(p *iprof.Profile, types []typeFacts) []typeFacts {
+	for i := range types {
+		types[i].Type = p.TypeName(types[i].id)
+	}
+	return types
+}
+
+// collectOverview collects the sizes of the tables and sets. Lossless pruning keeps the used types and methods.
 func (f *fileFacts) collectOverview(p *iprof.Profile) {
 	f.Resolved = !p.Placeholder()
 	f.SetVersion(p.Version.String())
@@ -209,8 +217,9 @@ func listMethods(p *iprof.Profile, n int, choose *regexp.Regexp) []methodFacts {
 	for i, id := range order {
 		c := counts[id]
 		list[i] = methodFacts{
-			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined, Branches: c[iprof.Conditionals].Self,
-			Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total, Share: float64(c[by].Self) / float64(total),
+			Name: p.MethodName(id), Descriptor: descriptor(p, id), Calls: c[iprof.CallCounts].Self, CallsInlined: c[iprof.CallCounts].Inlined,
+			Branches: c[iprof.Conditionals].Self, Samples: c[iprof.Samples].Self, SamplesBelow: c[iprof.Samples].Total,
+			Share: float64(c[by].Self) / float64(total),
 		}
 	}
 	return list
@@ -233,13 +242,11 @@ func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 			continue
 		}
 		for _, i := range s.Largest(n) {
-			c := contextFacts{
-				Set: k.String(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()),
-				context: shortContext(p, s.Context(i)), Context: []string{},
-			}
+			c := contextFacts{Set: k.String(), Count: s.Count(i), Share: float64(s.Count(i)) / float64(s.Total()), Context: []string{}}
 			for _, frame := range s.Context(i) {
 				c.Context = append(c.Context, p.MethodName(frame.Method)+":"+strconv.Itoa(int(frame.BCI)))
 			}
+			c.context = shortContext(c.Context)
 			f.Contexts = append(f.Contexts, c)
 		}
 		return
@@ -247,34 +254,21 @@ func (f *fileFacts) collectContexts(p *iprof.Profile, n int) {
 }
 
 // shortContext prints the innermost frames of a context.
-func shortContext(p *iprof.Profile, ctx []iprof.Frame) string {
+func shortContext(frames []string) string {
 	const limit = 6
-	if len(ctx) <= limit+1 {
-		return p.FormatContext(ctx)
+	if len(frames) <= limit+1 {
+		return strings.Join(frames, "<")
 	}
-	return fmt.Sprintf("%s<… %d more", p.FormatContext(ctx[:limit]), len(ctx)-limit)
+	return fmt.Sprintf("%s<… %d more", strings.Join(frames[:limit], "<"), len(frames)-limit)
 }
 
-// collectSites lists the n virtual calls and the n type checks with several types that have the
-// greatest counts.
+// collectSites lists the n virtual calls and the n type checks with several types that have the greatest counts.
 func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 	for _, k := range []iprof.Kind{iprof.VirtualInvokes, iprof.TypeChecks} {
-		listed := 0
-		for _, site := range typeSites(p, k) {
-			if listed == n {
-				break
-			}
-			if !site.polymorphic() {
-				continue
-			}
-			listed++
-			s := siteFacts{
-				Set: k.String(), Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Contexts: site.Entries,
-				Types: []typeFacts{},
-			}
-			for _, t := range site.Types {
-				s.Types = append(s.Types, typeFacts{p.TypeName(t.Type), t.Count})
-			}
+		sites := slices.DeleteFunc(typeSites(p, k), func(s siteFacts) bool { return len(s.Types) < 2 })
+		for _, s := range sites[:min(n, len(sites))] {
+			s.Method, s.Bytecode = p.MethodName(s.frame.Method), int(s.frame.BCI)
+			nameTypes(p, s.Types)
 			f.Sites = append(f.Sites, s)
 		}
 	}
@@ -284,11 +278,10 @@ func (f *fileFacts) collectSites(p *iprof.Profile, n int) {
 func (f *fileFacts) collectBranches(p *iprof.Profile, n int) {
 	sites := branchSites(p)
 	for _, site := range sites[:min(n, len(sites))] {
-		if site.Total == 0 {
+		if site.Count == 0 {
 			break
 		}
-		f.Branches = append(f.Branches, branchFacts{
-			Method: p.MethodName(site.Method), Bytecode: int(site.BCI), Count: site.Total, Bias: site.bias(), Ways: site.Ways,
-		})
+		site.Method, site.Bytecode = p.MethodName(site.frame.Method), int(site.frame.BCI)
+		f.Branches = append(f.Branches, *site)
 	}
 }

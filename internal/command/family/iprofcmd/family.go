@@ -1,3 +1,4 @@
+// Package iprofcmd implements the commands' operations on profiles of GraalVM native images, and "profuse iprof".
 package iprofcmd
 
 import (
@@ -21,11 +22,10 @@ func Family() family.Family {
 		Takes: isNamedIprof,
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return new(check) },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 	}
 }
 
-// show is one run of "profuse show".
 type show struct{}
 
 func (show) Declare(*cli.Flags)           {}
@@ -35,7 +35,6 @@ func (show) Facts(name string, data []byte, _ formats.Format, opt *family.ShowOp
 	return collectFacts(name, data, opt.Top, opt.Choose)
 }
 
-// check is one run of "profuse check".
 type check struct {
 	classes *classIndex // nil if none are given
 }

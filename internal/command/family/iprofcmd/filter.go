@@ -23,7 +23,6 @@ type pattern struct {
 	split         bool
 }
 
-// parsePattern parses a pattern.
 func parsePattern(s string) (pattern, error) {
 	class, method, split := strings.Cut(s, "#")
 	if s == "" || split && (class == "" || method == "" || strings.Contains(method, "#")) {
@@ -86,8 +85,7 @@ type selection struct {
 // verdict says which patterns match a method.
 type verdict struct{ keep, drop bool }
 
-// readTables applies the patterns to the tables of a profile. It must be called before keepsContext
-// and keepsLock.
+// readTables applies the patterns to the tables of a profile. It must be called before keepsContext and keepsLock.
 func (f *selection) readTables(p *iprof.Profile) {
 	f.methods = make(map[iprof.MethodID]verdict, len(p.Methods))
 	for i := range p.Methods {

@@ -24,7 +24,6 @@ import (
 // formatIprof is the only value of --format. --iprof-version chooses the version.
 const formatIprof = "iprof"
 
-// adder adds up iprof profiles.
 type adder struct {
 	writing
 	normalize      cli.Choice
@@ -118,13 +117,13 @@ func contents(p *iprof.Profile, v iprof.Version) string {
 			entries += p.Sections[k].Len()
 		}
 	}
-	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(uint64(len(p.Types)), "type", "types"),
-		cli.Quantity(uint64(len(p.Methods)), "method", "methods"), cli.Quantity(uint64(entries), "entry", "entries"))
+	s := fmt.Sprintf("%s, %s, %s", cli.Quantity(len(p.Types), "type", "types"),
+		cli.Quantity(len(p.Methods), "method", "methods"), cli.Quantity(entries, "entry", "entries"))
 	if n := p.Sections[iprof.CallCounts].Total(); n > 0 {
-		s += ", " + cli.Quantity(uint64(n), "call", "calls")
+		s += ", " + cli.Quantity(n, "call", "calls")
 	}
 	if n := p.Sections[iprof.Samples].Total(); n > 0 {
-		s += ", " + cli.Quantity(uint64(n), "sample", "samples")
+		s += ", " + cli.Quantity(n, "sample", "samples")
 	}
 	return s
 }
@@ -163,8 +162,7 @@ func parse(name string, data []byte, warn func(profile.Warning)) (*iprof.Profile
 	return iprof.Read(name, data, iprof.ReaderOptions{Warn: warn})
 }
 
-// measureInputs reads all inputs, before they are merged, and computes the factors that make their
-// totals equal.
+// measureInputs reads all inputs, before they are merged, and computes the factors that make their totals equal.
 func (m *sum) measureInputs(ctx context.Context, ins []inputs.Input) error {
 	for _, in := range ins {
 		if !in.Reopens() {
@@ -217,9 +215,9 @@ func (m *sum) scaled() string {
 	for _, t := range m.totals {
 		most.Counters, most.Samples = max(most.Counters, t.Counters), max(most.Samples, t.Samples)
 	}
-	s := fmt.Sprintf("; each input scaled to %s", cli.Quantity(uint64(most.Counters), "count", "counts"))
+	s := fmt.Sprintf("; each input scaled to %s", cli.Quantity(most.Counters, "count", "counts"))
 	if most.Samples > 0 {
-		s += " and " + cli.Quantity(uint64(most.Samples), "sample", "samples")
+		s += " and " + cli.Quantity(most.Samples, "sample", "samples")
 	}
 	return s
 }
@@ -271,17 +269,16 @@ func (m *sum) addProfile(merger *iprof.Merger, p *merge.Profile) error {
 	}
 	if added.Skipped > 0 {
 		m.job.Warn("iprof unresolved", position, fmt.Sprintf("%s: left out %s with methods or types that the file does not name",
-			p.Name, cli.Quantity(uint64(added.Skipped), "entry", "entries")), "")
+			p.Name, cli.Quantity(added.Skipped, "entry", "entries")), "")
 	}
 	if n := len(read.Unknown) + len(read.Extra); n > 0 {
 		m.job.Warn("iprof unknown", position, fmt.Sprintf("%s: left out %s", p.Name,
-			cli.Quantity(uint64(n), "unknown section or member", "unknown sections and members")), "")
+			cli.Quantity(n, "unknown section or member", "unknown sections and members")), "")
 	}
 	return nil
 }
 
-// warnOfSum warns of defects of the sum. The warnings do not depend on how the workers share the
-// inputs.
+// warnOfSum warns of defects of the sum. The warnings do not depend on how the workers share the inputs.
 func (m *sum) warnOfSum(p *iprof.Profile, added iprof.Added) {
 	if added.Reshaped > 0 {
 		m.job.Warn("iprof branches", 0, "some conditionals have different branches in different inputs, "+
@@ -302,4 +299,42 @@ func (m *sum) warnOfSum(p *iprof.Profile, added iprof.Added) {
 	}
 	m.job.Warn("iprof overflow", 0, fmt.Sprintf("%s too large for 64 bits: %d is written; smaller weights may help",
 		cli.Quantity(n, "count is", "counts are"), int64(math.MaxInt64)), "")
+}
+
+// versions are the values of --iprof-version.
+const versions = "0.4.0, 1.0.0, 1.1.0 or auto"
+
+type writing struct {
+	version string
+	indent  bool
+	lines   bool
+}
+
+func (w *writing) declare(f *cli.Flags) {
+	f.StringVar(&w.version, "iprof-version", "auto", "`V` version of the format to write: "+versions)
+	f.BoolVar(&w.indent, "indent", false, "write one number per line, indented, for people")
+	f.BoolVar(&w.lines, "entry-per-line", false, "write one entry per line, for version control")
+	f.Alias("entry-per-line", "lines")
+}
+
+// writeOptions checks and converts the options. The zero Version means the profile's version.
+func (w *writing) writeOptions() (opt iprof.WriteOptions, err error) {
+	switch {
+	case w.indent && w.lines:
+		return opt, cli.Usagef("options --indent and --entry-per-line exclude each other")
+	case w.indent:
+		opt.Indent = "  "
+	case w.lines:
+		opt.Lines = true
+	}
+	if w.version == "auto" {
+		return opt, nil
+	}
+	v := &opt.Version
+	// Text that is not a version leaves a version that cannot be written, or that is printed differently.
+	_, _ = fmt.Sscanf(w.version, "%d.%d.%d", &v.Major, &v.Minor, &v.Patch)
+	if v.String() != w.version || !v.Writable() {
+		return opt, cli.Usagef("option --iprof-version takes %s, not %q", versions, w.version)
+	}
+	return opt, nil
 }

@@ -2,7 +2,9 @@ package iprofcmd
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +28,8 @@ func readText(t *testing.T, data []byte) *iprof.Profile {
 	return p
 }
 
+func anyMethod(*methodCount) bool { return true }
+
 func TestSums(t *testing.T) {
 	p := readFixture(t, "small.iprof")
 	counts := methodCounts(p, iprof.CallCounts, anyMethod)
@@ -45,67 +49,61 @@ func TestSums(t *testing.T) {
 		}
 	}
 	sites := branchSites(p)
-	var sw *branchSite
-	for i := range sites {
-		if sites[i].Frame == (iprof.Frame{Method: 4, BCI: 12}) {
-			sw = &sites[i]
-		}
-	}
-	if sw == nil {
-		t.Fatal("no switch")
-	}
-	if diff := cmp.Diff([]wayFacts{{0, []int32{227}, 0}, {1, []int32{176}, 0}, {2, []int32{198}, 0}, {3, []int32{204}, 94}}, sw.Ways); diff != "" || sw.bias() != 1 {
-		t.Errorf("bias %v\n%s", sw.bias(), diff)
+	sw := sites[slices.IndexFunc(sites, func(b *branchFacts) bool { return b.frame == iprof.Frame{Method: 4, BCI: 12} })]
+	if diff := cmp.Diff([]wayFacts{{0, []int32{227}, 0}, {1, []int32{176}, 0}, {2, []int32{198}, 0}, {3, []int32{204}, 94}}, sw.Ways); diff != "" || sw.Bias != 1 {
+		t.Errorf("bias %v\n%s", sw.Bias, diff)
 	}
 	if methodCounts(p, iprof.Monitors, anyMethod) != nil {
 		t.Error("views of what is not there")
 	}
 }
 
-func TestRelevance(t *testing.T) {
+func TestCompareSet(t *testing.T) {
 	p := readFixture(t, "small.iprof")
-	r, missing := relevanceOf(p, iprof.CallCounts, func(m iprof.MethodRef) bool { return m.Class != "app.Zoo$Cat" && m.Name != "main" })
-	if want := (relevance{1, 5, 24491824436273, p.Sections[iprof.CallCounts].Total()}); r != want {
-		t.Errorf("%+v, want %+v", r, want)
+	total := p.Sections[iprof.CallCounts].Total()
+	set, gone := compareSet(p, iprof.CallCounts, func(m iprof.MethodRef) methodStatus {
+		exists := m.Class != "app.Zoo$Cat" && m.Name != "main"
+		return methodStatus{exists, !exists}
+	})
+	want := classesSetFacts{
+		Set: "calls", Entries: 5, EntriesExist: 1, EntriesGone: 4, Count: total, CountExist: 24491824436273, CountGone: total - 24491824436273,
+	}
+	if set != want {
+		t.Errorf("%+v, want %+v", set, want)
 	}
 	var got []string
-	for _, m := range missing {
-		got = append(got, fmt.Sprint(m.Ref, m.Self))
+	for _, m := range gone {
+		ref, _ := p.Ref(m.Method)
+		got = append(got, fmt.Sprint(ref.Class, ".", ref.Name, " ", m.Self))
 	}
-	if diff := cmp.Diff([]string{"void app.Zoo$Cat.<init>() 7", "void app.Main.main(java.lang.String[]) 1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"app.Zoo$Cat.<init> 7", "app.Main.main 1"}, got); diff != "" {
 		t.Error(diff)
 	}
-	unresolved := readFixture(t, "unresolved.iprof")
-	if r, missing := relevanceOf(unresolved, iprof.CallCounts, func(iprof.MethodRef) bool { return true }); r.Entries != 0 || r.Of != 2 || len(missing) != 0 {
-		t.Errorf("%+v %v", r, missing)
+	exists := func(iprof.MethodRef) methodStatus { return methodStatus{exists: true} }
+	if set, gone := compareSet(readFixture(t, "unresolved.iprof"), iprof.CallCounts, exists); set.EntriesExist != 0 || set.Entries != 2 || len(gone) != 0 {
+		t.Errorf("%+v %v", set, gone)
 	}
 }
 
 // TestDocument: the sums of the recordings that the document of the format explains.
 func TestDocument(t *testing.T) {
 	p := readFixture(t, "fib.iprof")
-	loop := branchSites(p)
-	want := []branchSite{{
-		Frame: iprof.Frame{Method: 19551, BCI: 11}, Total: 11,
+	want := []*branchFacts{{
+		frame: iprof.Frame{Method: 19551, BCI: 11}, Count: 11, Bias: 10. / 11,
 		Ways: []wayFacts{{0, []int32{20}, 10}, {1, []int32{53}, 1}},
 	}}
-	if diff := cmp.Diff(want, loop); diff != "" {
-		t.Errorf("the loop:\n%s", diff)
-	}
-	if bias := loop[0].bias(); bias != 10./11 {
-		t.Errorf("bias of the loop is %v", bias)
+	if loop := branchSites(p); !reflect.DeepEqual(loop, want) {
+		t.Errorf("the loop: %+v, want %+v", loop, want)
 	}
 
+	types := func(id iprof.TypeID, count int64) typeFacts { return typeFacts{id: id, Count: count} }
 	sites := typeSites(p, iprof.VirtualInvokes)
-	if len(sites) != 2 || !sites[0].polymorphic() || sites[0].Total != 118 || sites[1].polymorphic() || sites[1].Total != 10 {
+	if len(sites) != 2 || sites[0].Count != 118 || len(sites[1].Types) != 1 || sites[1].Count != 10 ||
+		!slices.Equal(sites[0].Types, []typeFacts{types(2280, 60), types(3660, 56), types(1322, 2)}) {
 		t.Errorf("receivers: %+v", sites)
 	}
-	if diff := cmp.Diff([]typeCount{{2280, 60}, {3660, 56}, {1322, 2}}, sites[0].Types); diff != "" {
-		t.Errorf("receivers:\n%s", diff)
-	}
-
 	locks := monitors(p)
-	if len(locks) != 16 || locks[0] != (typeCount{3654, 61}) || !slices.Contains(locks, typeCount{9, 4}) || !slices.Contains(locks, typeCount{10, 1}) {
+	if len(locks) != 16 || locks[0] != types(3654, 61) || !slices.Contains(locks, types(9, 4)) || !slices.Contains(locks, types(10, 1)) {
 		t.Errorf("monitors: %v", locks)
 	}
 
@@ -121,5 +119,28 @@ func TestDocument(t *testing.T) {
 	print := methodCounts(p, iprof.CallCounts, anyMethod)[0]
 	if print.Method != 5 || print.Self != 4+5+7+8 || print.Inlined != 4+5+7 || print.Entries != 4 {
 		t.Errorf("print: %+v", print)
+	}
+}
+
+// TestVersions: the help text of --iprof-version has the versions that package iprof writes.
+func TestVersions(t *testing.T) {
+	listed := strings.FieldsFunc(versions, func(r rune) bool { return r == ',' || r == ' ' })
+	for major := range uint32(3) {
+		for minor := range uint32(10) {
+			v := iprof.Version{Major: major, Minor: minor}
+			if slices.Contains(listed, v.String()) != v.Writable() {
+				t.Errorf("version %s: listed in %q is %t, want %t", v, versions, !v.Writable(), v.Writable())
+			}
+		}
+	}
+}
+
+func TestBytecodeName(t *testing.T) {
+	var got []string
+	for bci := int32(-7); bci <= 1; bci++ {
+		got = append(got, bytecodeName(bci))
+	}
+	if want := "-7 INVALID_FRAMESTATE_BCI UNKNOWN_BCI AFTER_EXCEPTION_BCI AFTER_BCI BEFORE_BCI UNWIND_BCI 0 1"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %s", got, want)
 	}
 }

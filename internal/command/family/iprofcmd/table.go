@@ -39,30 +39,21 @@ func (f *fileFacts) Print(p *family.Printer) {
 // printOverview prints the facts that take one line each. The numbers of types and methods mean
 // nothing in unresolved recordings, which have placeholders.
 func printOverview(p *family.Printer, f *fileFacts) {
-	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(uint64(f.Size), "byte", "bytes"))}}
+	rows := [][2]string{{"Format", fmt.Sprintf("%s, version %s, %s", f.What, f.FormatVersion, cli.Quantity(f.Size, "byte", "bytes"))}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	used := func(all, used int) string {
-		return fmt.Sprintf("%s, %s used by counts (%s)", cli.Count(uint64(all)), cli.Count(uint64(used)), cli.Percent(uint64(used), uint64(all)))
+		return fmt.Sprintf("%s, %s used by counts (%s)", cli.Count(all), cli.Count(used), cli.Percent(used, all))
 	}
 	if f.Resolved {
 		add("Types", used(f.Types, f.TypesUsed))
 		add("Methods", used(f.Methods, f.MethodsUsed))
 	}
 	if f.UnknownFields > 0 {
-		add("Unknown", cli.Quantity(uint64(f.UnknownFields), "section or member", "sections and members"))
+		add("Unknown", cli.Quantity(f.UnknownFields, "section or member", "sections and members"))
 	}
 	p.List(append(rows, f.Rows(p.Term, "; shown up to there")...))
 }
 
-// signed formats a count, which may be negative in a broken recording.
-func signed(n int64) string {
-	if n < 0 {
-		return "-" + cli.Count(uint64(-n))
-	}
-	return cli.Count(uint64(n))
-}
-
-// printSets prints a line for each set with entries.
 func printSets(p *family.Printer, sets []setFacts) {
 	if len(sets) == 0 {
 		fmt.Fprintln(p.W, "\n  There are no counts.")
@@ -70,13 +61,11 @@ func printSets(p *family.Printer, sets []setFacts) {
 	}
 	var rows [][]string
 	for _, s := range sets {
-		methods := ""
+		row := []string{cli.Count(s.Total), cli.Count(s.Largest), cli.Count(s.Entries), "", cli.Count(s.MaxFrames), s.Set}
 		if s.Methods > 0 {
-			methods = cli.Count(uint64(s.Methods))
+			row[3] = cli.Count(s.Methods)
 		}
-		rows = append(rows, []string{
-			signed(s.Total), signed(s.Largest), cli.Count(uint64(s.Entries)), methods, cli.Count(uint64(s.MaxFrames)), s.Set,
-		})
+		rows = append(rows, row)
 	}
 	p.Table([]string{"Total", "Largest", "Entries", "Methods", "Frames", "Counts of"}, rows)
 }
@@ -121,20 +110,19 @@ func printMethods(p *family.Printer, methods []methodFacts, title string) {
 	printTable(&p.Printer, header, methods, func(m *methodFacts) []string {
 		share, name := console.Percent(m.Share), m.Name+m.Descriptor
 		if samples {
-			return []string{share, signed(m.Samples), signed(m.SamplesBelow), signed(m.Calls), signed(m.Branches), name}
+			return []string{share, cli.Count(m.Samples), cli.Count(m.SamplesBelow), cli.Count(m.Calls), cli.Count(m.Branches), name}
 		}
-		return []string{share, signed(m.Calls), signed(m.CallsInlined), signed(m.Branches), name}
+		return []string{share, cli.Count(m.Calls), cli.Count(m.CallsInlined), cli.Count(m.Branches), name}
 	})
 }
 
-// printContexts prints the innermost frames of the contexts.
 func printContexts(p *family.Printer, contexts []contextFacts) {
 	if len(contexts) == 0 {
 		return
 	}
 	header := []string{"Share", "Count", "Hottest contexts of " + contexts[0].Set} // all are of one set
 	printTable(&p.Printer, header, contexts, func(c *contextFacts) []string {
-		return []string{console.Percent(c.Share), signed(c.Count), c.context}
+		return []string{console.Percent(c.Share), cli.Count(c.Count), c.context}
 	})
 }
 
@@ -143,32 +131,27 @@ func printSites(p *family.Printer, sites []siteFacts) {
 	printTable(&p.Printer, []string{"Count", "Types", "One type", "Polymorphic calls and checks"}, sites, func(s *siteFacts) []string {
 		var types []string
 		for _, t := range s.Types {
-			types = append(types, t.Type+" "+share(t.Count, s.Count))
+			types = append(types, t.Type+" "+cli.Percent(t.Count, s.Count))
 		}
 		return []string{
-			signed(s.Count), cli.Count(uint64(len(s.Types))), share(s.Types[0].Count, s.Count),
+			cli.Count(s.Count), cli.Count(len(s.Types)), cli.Percent(s.Types[0].Count, s.Count),
 			fmt.Sprintf("%s:%d (%s): %s", s.Method, s.Bytecode, s.Set, strings.Join(types, ", ")),
 		}
 	})
 }
 
-// share formats part as a share of whole. Negative counts of broken recordings count as 0.
-func share(part, whole int64) string { return cli.Percent(uint64(max(part, 0)), uint64(max(whole, 0))) }
-
 // printBranches prints conditionals with the targets of each way.
 func printBranches(p *family.Printer, branches []branchFacts) {
 	printTable(&p.Printer, []string{"Count", "One way", "Hottest branches"}, branches, func(b *branchFacts) []string {
 		var ways []string
-		most := int64(0)
 		for _, w := range b.Ways {
-			most = max(most, w.Count)
 			targets := make([]string, len(w.Targets))
 			for j, t := range w.Targets {
 				targets[j] = bytecodeName(t)
 			}
-			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), share(w.Count, b.Count)))
+			ways = append(ways, fmt.Sprintf("→ %s %s", strings.Join(targets, "/"), cli.Percent(w.Count, b.Count)))
 		}
-		return []string{signed(b.Count), share(most, b.Count), fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))}
+		return []string{cli.Count(b.Count), cli.Percent(b.mostFrequent(), b.Count), fmt.Sprintf("%s:%d %s", b.Method, b.Bytecode, strings.Join(ways, ", "))}
 	})
 }
 
@@ -185,9 +168,8 @@ func bytecodeName(bci int32) string {
 	return pseudoBytecodes[-bci]
 }
 
-// printLocks prints the types that were locked most often.
 func printLocks(p *family.Printer, locks []typeFacts) {
 	printTable(&p.Printer, []string{"Locks", "Types locked"}, locks, func(l *typeFacts) []string {
-		return []string{signed(l.Count), l.Type}
+		return []string{cli.Count(l.Count), l.Type}
 	})
 }

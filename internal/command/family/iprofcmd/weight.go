@@ -47,13 +47,11 @@ func rational(w iprof.Weight) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(w.Num), new(big.Int).SetUint64(max(w.Den, 1)))
 }
 
-// totals are the totals of an input.
 type totals struct {
 	Counters int64 // sum of the call counts; of the branch counts if there are none
 	Samples  int64 // sum of the samples
 }
 
-// totalsOf returns the totals of a profile.
 func totalsOf(p *iprof.Profile) totals {
 	t := totals{p.Sections[iprof.CallCounts].Total(), p.Sections[iprof.Samples].Total()}
 	if t.Counters == 0 {
@@ -62,9 +60,8 @@ func totalsOf(p *iprof.Profile) totals {
 	return t
 }
 
-// normalize returns weights that scale each input to the greatest totals, so that long runs do not
-// outweigh short ones. Counters and samples are scaled separately, because the sampling interval is
-// unknown.
+// normalize returns weights that scale each input to the greatest totals, so that long runs do not outweigh short ones.
+// Counters and samples are scaled separately, because the sampling interval is unknown.
 func normalize(all []totals) []iprof.Weights {
 	var most totals
 	for _, t := range all {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -45,7 +47,7 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 		if !merged.Head.MemProf.Empty() {
 			return nil, cli.Usagef("option --decay and fractions in --weighted-input do not apply to heap profiles")
 		}
-		merged.Profile().Divide(j.Unit)
+		divide(merged.Profile(), j.Unit)
 	}
 	sum := c.sum(j, merged)
 	// A heap profile loses fields when it is written, and its view shows what is written.
@@ -53,7 +55,9 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 		sum.View = func(name string, opt formats.ViewOptions) (profile.View, error) {
 			// Unlike a file of an old version, the Info has the build ids, by which programs are found.
 			version, _ := merged.ChooseVersion(j.kinds())
-			info := merged.Info(version)
+			info := &irpgo.Info{
+				Format: irpgo.FormatIndexed, Version: version, Variant: merged.Head.Variant, BinaryIDs: merged.Head.BinaryIDs,
+			}
 			return formats.ViewMerged(name, merged, info, opt)
 		}
 	}
@@ -67,7 +71,7 @@ func (c *adder) Add(ctx context.Context, shared *merging.Job) (*merging.Sum, err
 	if notes := sum.Notes; os.Getenv("PROFUSE_DEBUG") == "catalogs" {
 		sum.Notes = func(w io.Writer) {
 			notes(w)
-			merged.WriteCatalogs(w)
+			io.WriteString(w, strings.Join(merged.Catalogs, ""))
 		}
 	}
 	return sum, nil
@@ -89,13 +93,7 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		Contents: func() string { return c.contents(p) },
 		Write:    func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
-			j.printPrograms(w, func(yield func(*irpgo.Function) bool) {
-				for i := range p.Functions {
-					if !yield(&p.Functions[i]) {
-						return
-					}
-				}
-			})
+			j.printPrograms(w, functionsOf(p))
 			c.heapReader.PrintLosses(w)
 		},
 	}
@@ -103,6 +101,16 @@ func (c *adder) sum(j *job, merged *irpgo.Merged) *merging.Sum {
 		p.Functions = slices.DeleteFunc(p.Functions, func(f irpgo.Function) bool { return !c.keep(f.Name) })
 	}
 	return sum
+}
+
+func functionsOf(p *irpgo.Profile) iter.Seq[*irpgo.Function] {
+	return func(yield func(*irpgo.Function) bool) {
+		for i := range p.Functions {
+			if !yield(&p.Functions[i]) {
+				return
+			}
+		}
+	}
 }
 
 // partialSum returns the lossless form of the sum. Its summary has no counts, because counting
@@ -117,15 +125,14 @@ func (c *adder) partialSum(j *job, merger *irpgo.Merger) *merging.Sum {
 	}
 }
 
-// wholeSum returns the sum if no option looks at single functions: it is written without a
-// profile in memory.
+// wholeSum returns the sum if no option looks at single functions: it is written without a profile in memory.
 func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
-	found := merged.Contents()
-	j.Accounts.Found(found.Functions, nil)
+	functions, counters, total := merged.Contents()
+	j.Accounts.Found(functions, nil)
 	return &merging.Sum{
-		Empty: emptiness(found.Functions, merged.Head),
+		Empty: emptiness(functions, merged.Head),
 		Contents: func() string {
-			return contentsLine(uint64(found.Functions), 0, uint64(found.Counters), found.Total, merged.Head)
+			return contentsLine(uint64(functions), 0, uint64(counters), total, merged.Head)
 		},
 		Write: func(w io.Writer) (string, error) { return c.encode(w, merged, j) },
 		Notes: func(w io.Writer) {
@@ -135,8 +142,7 @@ func (c *adder) wholeSum(j *job, merged *irpgo.Merged) *merging.Sum {
 	}
 }
 
-// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters,
-// with a warning.
+// heapSum returns the heap profile of the sum, to be written as YAML. It leaves out the counters, with a warning.
 func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	j.removeFound(p)
 	sum := new(merging.Sum)
@@ -149,7 +155,7 @@ func (c *adder) heapSum(j *job, p *irpgo.Profile) *merging.Sum {
 	}
 	if len(p.Functions) > 0 {
 		j.Warn("memprof yaml", 0, fmt.Sprintf("the counters of %s are left out: MemProf YAML has no place for them",
-			cli.Quantity(uint64(len(p.Functions)), "function", "functions")), "")
+			cli.Quantity(len(p.Functions), "function", "functions")), "")
 		p.Functions = nil
 	}
 	sum.Contents = func() string { return c.contents(p) }
@@ -184,8 +190,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	adders := make([]merge.Adder, len(forks))
 	for i := range forks {
 		forks[i] = merger.Fork()
-		w := &worker{adder: c, gate: gate, job: j, merger: forks[i]}
-		adders[i] = w.addProfile
+		adders[i] = (&worker{adder: c, gate: gate, job: j, merger: forks[i]}).addProfile
 	}
 	if err := j.Add(ctx, ins, adders, true); err != nil {
 		return nil, err
@@ -193,10 +198,7 @@ func (c *adder) addUp(ctx context.Context, j *job) (*irpgo.Merger, error) {
 	if err := joinForks(forks); err != nil {
 		return nil, err
 	}
-	if err := merger.Merge(forks[0]); err != nil {
-		return nil, err
-	}
-	return merger, nil
+	return merger, merger.Merge(forks[0])
 }
 
 // joinForks merges all forks into the first. It merges the upper half into the lower half in
@@ -234,7 +236,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	var kind irpgo.Variant
 	counts := false
 	// Other workers wait for the decision, so it must come in any case.
-	defer func() { w.gate.settle(p.Place, irpgo.NumInputs(p.Data), kind, counts) }()
+	defer func() { w.gate.settle(p.Index, irpgo.NumInputs(p.Data), kind, counts) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
 		memlimit.Profile(len(p.Data))
@@ -247,7 +249,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		return nil, merging.WrongFormat(p.Name, p.Data, "an IRPGO profile")
 	}
 	r, err := irpgo.NewReader(p.Name, p.Data, irpgo.ReaderOptions{
-		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Place, warning, warning.File) },
+		Warn:      func(warning profile.Warning) { w.job.warnOf(p.Index, warning, warning.File) },
 		Correlate: w.correlations.forProfile,
 		Rescue:    w.rescueMode.Value != rescueOff, Clamp: w.rescueMode.Value == rescueClamp,
 		Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
@@ -261,7 +263,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if err != nil {
 		return nil, err
 	}
-	added, err := w.merger.AddAt(p.Place, w.job.ID(p), r, p.Weight)
+	added, err := w.merger.AddAt(p.Index, w.job.ID(p), r, p.Weight)
 	if err != nil && added.Records == 0 {
 		return nil, err
 	}
@@ -272,7 +274,7 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		return contributed, err
 	}
 	counts = kind != 0 || added.Records > 0
-	w.job.addKind(p.Place, r.Info)
+	w.job.addKind(p.Index, r.Info)
 	if w.job.Quiet {
 		return contributed, nil
 	}
@@ -281,17 +283,17 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if refs == nil {
 		refs = nameRefs(p.Name, p.Data)
 	}
-	w.job.programs.addProfile(mergedProfile{p.Place, p.Name, r.Info.BinaryIDs, added.Layout, refs})
+	w.job.programs.addProfile(mergedProfile{p.Index, p.Name, r.Info.BinaryIDs, added.Layout, refs})
 	return contributed, nil
 }
 
 // addHeap adds a raw heap profile or one in YAML.
 func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 	info, err := w.heapReader.Add(w.merger, p, format, func(warning profile.Warning) {
-		w.job.WarnOf("memprof", p.Place, profile.Warning{Err: warning.Err})
+		w.job.WarnOf("memprof", p.Index, profile.Warning{Err: warning.Err})
 	})
 	if err == nil && info != nil {
-		w.job.addKind(p.Place, info)
+		w.job.addKind(p.Index, info)
 	}
 	return err
 }
@@ -299,7 +301,7 @@ func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 // checkKind returns an error if the profile's kind conflicts with the profiles before it.
 func (w *worker) checkKind(p *merge.Profile, r *irpgo.Reader) error {
 	v := r.Info.Variant
-	have, ok := w.gate.admits(p.Place, v&kindBits)
+	have, ok := w.gate.admits(p.Index, v&kindBits)
 	if ok || v&kindBits == 0 && !hasRecords(r) {
 		return nil
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family/memprofcmd"
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/symbolize"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// mixedInputs lays out every fixture: as it is, compressed, and in archives
-// between the files.
+// mixedInputs lays out every fixture: as it is, compressed, and in archives between the files.
 func mixedInputs(t *testing.T) []inputs.Input {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func testJob(ins []inputs.Input, workers int) *job {
 
 // addUp is adder.addUp without the programs that options name.
 func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
-	c.heapReader, c.correlations = memprofcmd.NewReader(nil), newCorrelations(nil, nil)
+	c.heapReader, c.correlations = memprofcmd.NewReader(&symbolize.Programs{}), &correlations{programs: &symbolize.Programs{}}
 	merger, err := c.addUp(ctx, j)
 	if err != nil {
 		return nil, err
@@ -91,8 +91,7 @@ func addUp(ctx context.Context, c *adder, j *job) (*irpgo.Merged, error) {
 	return merger.Finish(), nil
 }
 
-// The file and everything that is said about it are the same for any number
-// of workers.
+// The file and everything that is said about it are the same for any number of workers.
 func TestMergeWorkers(t *testing.T) {
 	ins := mixedInputs(t)
 	for _, mixed := range []bool{false, true} {
@@ -136,9 +135,8 @@ func messages(j *job, m *irpgo.Merged) string {
 	return b.String()
 }
 
-// A file that is cut short while its records are being added has left a part
-// of itself in the sum: then there must be no result, whatever the failure
-// mode.
+// A file that is cut short while its records are being added has left a part of itself in the sum: then there must be
+// no result, whatever the failure mode.
 func TestMergeFileCutShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.profdata")
 	large := &irpgo.Profile{Variant: irpgo.IRLevel}

@@ -1,6 +1,7 @@
 package irpgocmd
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -16,17 +17,12 @@ import (
 // names (LLVM's -profile-correlate). It reads a program when a profile first needs it.
 type correlations struct {
 	programs *symbolize.Programs
-	warn     func(profile.Warning)
+	warn     func(profile.Warning) // about debug information
 
 	mu sync.Mutex
 	// read has a function for each program, which reads it once. Workers call it without mu, and
 	// wait for the worker that reads.
 	read map[*symbolize.File]func() (*irpgo.Correlation, error)
-}
-
-// newCorrelations returns an empty cache. warn receives warnings about debug information.
-func newCorrelations(programs *symbolize.Programs, warn func(profile.Warning)) *correlations {
-	return &correlations{programs: programs, warn: warn, read: make(map[*symbolize.File]func() (*irpgo.Correlation, error))}
 }
 
 // ofProgram returns the correlation data of a program: from its data sections if it was built for
@@ -38,6 +34,9 @@ func (a *correlations) ofProgram(f *symbolize.File) (*irpgo.Correlation, error) 
 		read = sync.OnceValues(func() (*irpgo.Correlation, error) {
 			return irpgo.Correlate(f, irpgo.CorrelateOptions{Warn: a.warn})
 		})
+		if a.read == nil {
+			a.read = make(map[*symbolize.File]func() (*irpgo.Correlation, error))
+		}
 		a.read[f] = read
 	}
 	a.mu.Unlock()
@@ -47,9 +46,6 @@ func (a *correlations) ofProgram(f *symbolize.File) (*irpgo.Correlation, error) 
 // forProfile returns the correlation data for a profile that names these binary ids, from the
 // first of their programs that has any. For a profile without ids only one program may be given.
 func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
-	if a.programs.Empty() {
-		return nil, nil
-	}
 	var failed error
 	for _, id := range ids {
 		for f, err := range a.programs.Find(id) {
@@ -60,9 +56,7 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 			if err == nil {
 				return c, nil
 			}
-			if failed == nil {
-				failed = err
-			}
+			failed = cmp.Or(failed, err)
 		}
 	}
 	if failed != nil {
@@ -70,15 +64,14 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 	}
 	var known []string
 	var last *symbolize.File
-	for name, f := range a.programs.Named() {
-		id := hex.EncodeToString(f.BuildID)
-		if id == "" {
-			id = "no id"
-		}
-		known, last = append(known, fmt.Sprintf("%s (%s)", name, id)), f
+	for i, f := range a.programs.Files {
+		known, last = append(known, fmt.Sprintf("%s (%s)", a.programs.Names[i], cmp.Or(hex.EncodeToString(f.BuildID), "no id"))), f
 	}
 	for _, dir := range a.programs.Folders {
 		known = append(known, "one in "+dir)
+	}
+	if len(known) == 0 {
+		return nil, nil
 	}
 	// Without ids to compare, a single named program is assumed to be the right one.
 	if len(known) == 1 && last != nil && (len(ids) == 0 || len(last.BuildID) == 0) {
@@ -89,5 +82,5 @@ func (a *correlations) forProfile(ids [][]byte) (*irpgo.Correlation, error) {
 		found = "binary id " + hex.EncodeToString(ids[0])
 	}
 	return nil, flaw.In("binary ids").Field("program to correlate with").Got(found).
-		Want("that of " + strings.Join(known, " or ")).Mismatch()
+		Want("the program " + strings.Join(known, " or ")).Mismatch()
 }

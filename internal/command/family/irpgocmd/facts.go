@@ -13,8 +13,7 @@ type counterFacts struct {
 	family.Head
 	WrittenBy  string `json:"written_by"`            // LLVM releases that can have written it; may be ""
 	ReadableBy string `json:"readable_by,omitempty"` // LLVM releases, if others can have written it
-	// VersionWord is the Version field of raw and indexed headers: the version, with the variant in
-	// the high bits.
+	// VersionWord is the Version field of raw and indexed headers: the version, with the variant in the high bits.
 	VersionWord uint64   `json:"version_word"`
 	Variant     []string `json:"variant"` // short names of irpgo.Variant
 	PointerSize int      `json:"pointer_size"`
@@ -54,8 +53,7 @@ type counterFacts struct {
 	selecting bool // --function is given
 }
 
-// summaryFacts is a profile summary, stored in the file or computed from the
-// records.
+// summaryFacts is a profile summary, stored in the file or computed from the records.
 type summaryFacts struct {
 	// Stored is false if the format has no summary; then profuse computes the summary like LLVM.
 	Stored           bool   `json:"stored"`
@@ -124,8 +122,7 @@ type recordFacts struct {
 	VTableTargets   []siteFacts `json:"vtable_targets"`
 }
 
-// sites returns the record's list of value sites of a kind.
-func (r *recordFacts) sites(k irpgo.ValueKind) *[]siteFacts {
+func (r *recordFacts) sites(k int) *[]siteFacts {
 	switch k {
 	case irpgo.MemOPSize:
 		return &r.MemOPSizes

@@ -15,19 +15,19 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/summary"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// factsOptions configures collectFacts.
 type factsOptions struct {
 	top    int            // hottest functions to list
 	choose *regexp.Regexp // records to list in full; nil lists none
 	heap   memprofcmd.FactsOptions
 }
 
-// valueKindNames are the kinds in the JSON, by irpgo.ValueKind.
+// valueKindNames are the kinds in the JSON, by index in Record.Values.
 var valueKindNames = [irpgo.NumValueKinds]string{"indirect_call_target", "memop_size", "vtable_target"}
 
 // newFacts returns facts without any records, whose lists are empty and not null in the JSON.
@@ -49,8 +49,7 @@ func Unreadable(name string, size int, err error) *counterFacts {
 	return f
 }
 
-// collectFacts returns the facts of a profile up to its end or the first error, which it also
-// returns.
+// collectFacts returns the facts of a profile up to its end or the first error, which it also returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*counterFacts, error) {
 	c := &collector{opt: opt, facts: newFacts(name, len(data))}
 	if opt.choose != nil {
@@ -69,27 +68,22 @@ type collector struct {
 	opt       factsOptions
 	functions map[string]*functionFacts // by name; nil if the records of a name are adjacent
 	current   functionFacts             // the last name, if the records of a name are adjacent
-	sum, cs   irpgo.SummaryBuilder      // of records without and with bit 60 in the hash
+	sum, cs   summary.Builder           // of records without and with bit 60 in the hash
 
 	// ir says that bit 60 marks context-sensitive records. Front-end hashes use all 64 bits.
 	ir bool
 }
 
-// open opens the profile. With an error it returns a lenient reader, or nil if even that cannot
-// read the header.
+// open opens the profile. With an error it returns a lenient reader, or nil if even that cannot read the header.
 func (c *collector) open(name string, data []byte) (*irpgo.Reader, error) {
 	if f, ok := irpgo.Detect(data); ok {
-		c.facts.Family, c.facts.Format = "irpgo", f.String()
+		c.facts.Family, c.facts.Format = "irpgo", string(f)
 	}
 	r, err := irpgo.NewReader(name, data, irpgo.ReaderOptions{Warn: c.facts.Warn})
 	if err != nil {
-		lenient, lenientErr := irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
-		if lenientErr != nil {
-			return nil, err
-		}
-		return lenient, err
+		r, _ = irpgo.NewReader(name, data, irpgo.ReaderOptions{Lenient: true})
 	}
-	return r, nil
+	return r, err
 }
 
 // read fills the facts and returns the first error. Damage ends the records; the facts of the
@@ -109,9 +103,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 		c.addRecord(rec)
 	}
 	c.header(r)
-	if err := c.heap(r); err != nil && failed == nil {
-		failed = err
-	}
+	failed = cmp.Or(failed, c.heap(r))
 	c.summaries(r, failed == nil)
 	c.rank()
 	if len(c.facts.Selected) > 0 {
@@ -120,8 +112,7 @@ func (c *collector) read(r *irpgo.Reader) error {
 	return failed
 }
 
-// header collects the facts of the header. It must follow the records: only after the last one
-// is the number of profiles in a raw file known.
+// header must follow the records: only after the last one is the number of profiles in a raw file known.
 func (c *collector) header(r *irpgo.Reader) {
 	f, in := c.facts, r.Info
 	f.Version, f.VersionWord = int(in.Version), in.VersionWord
@@ -137,9 +128,7 @@ func (c *collector) header(r *irpgo.Reader) {
 	case in.Format != irpgo.FormatText:
 		f.ByteOrder = "little"
 	}
-	for _, id := range in.BinaryIDs {
-		f.BinaryIDs = append(f.BinaryIDs, hex.EncodeToString(id))
-	}
+	f.BinaryIDs = hexIDs(in.BinaryIDs)
 	f.VTableNames = len(in.VTableNames)
 	traces, stream := r.Traces()
 	f.Traces = traceFacts{Count: len(traces), StreamSize: stream}
@@ -148,7 +137,6 @@ func (c *collector) header(r *irpgo.Reader) {
 	}
 }
 
-// heap collects the facts of the memprof section, if there is one.
 func (c *collector) heap(r *irpgo.Reader) error {
 	section := r.MemProf()
 	if section == nil {
@@ -166,8 +154,7 @@ func (c *collector) heap(r *irpgo.Reader) error {
 	return nil
 }
 
-// addRecord counts one record. Pseudo counts are marks, so they are in no total, but their
-// function ran.
+// addRecord counts one record.
 func (c *collector) addRecord(rec *irpgo.Record) {
 	f := c.facts
 	f.Records++
@@ -186,7 +173,7 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 	switch rec.Pseudo() {
 	case irpgo.PseudoHot:
 		f.PseudoHotRecords++
-		fn.ran = true
+		fn.ran = true // Pseudo counts are marks, and in no total.
 	case irpgo.PseudoWarm:
 		f.PseudoWarmRecords++
 		fn.ran = true
@@ -214,7 +201,6 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 	}
 }
 
-// addSites adds value sites to the sums of their kind.
 func addSites(v *valueFacts, sites [][]irpgo.ValueData) {
 	v.Sites += len(sites)
 	for _, site := range sites {
@@ -248,8 +234,7 @@ func (c *collector) selectRecord(rec *irpgo.Record) {
 		r.TotalCount, r.MaxCount, _ = sumCounts(rec.Counts)
 	}
 	for k := range rec.Values {
-		kind := irpgo.ValueKind(k)
-		*r.sites(kind) = copySites(rec.Values[k], kind != irpgo.MemOPSize)
+		*r.sites(k) = copySites(rec.Values[k], k != irpgo.MemOPSize)
 	}
 	c.facts.Selected = append(c.facts.Selected, r)
 }
@@ -298,11 +283,10 @@ func (c *collector) summaries(r *irpgo.Reader, whole bool) {
 	}
 }
 
-// summary describes a stored summary or, if it is nil, the summary of the records in b. It warns
-// of a stored summary that does not match the records of a whole profile: compilers use it to
-// decide what is hot.
-func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whole bool) *summaryFacts {
-	own := b.Summary(profile.DefaultCutoffs())
+// summary describes a stored summary or, if it is nil, the summary of the records in b. It warns of a stored summary
+// that does not match the records of a whole profile: compilers use it to decide what is hot.
+func (c *collector) summary(stored *irpgo.Summary, b *summary.Builder, whole bool) *summaryFacts {
+	own := irpgo.Summary(b.Summary(profile.DefaultCutoffs()))
 	s := stored
 	if s == nil {
 		s = &own
@@ -312,13 +296,10 @@ func (c *collector) summary(stored *irpgo.Summary, b *irpgo.SummaryBuilder, whol
 	out := &summaryFacts{
 		Stored: stored != nil, Functions: s.NumFunctions, Counters: s.NumCounts,
 		MaxFunctionCount: s.MaxFunctionCount, MaxInternalCount: s.MaxInternalCount, MaxCount: s.MaxCount,
-		TotalCount: s.TotalCount, Cutoffs: make([]console.Cutoff, 0, len(s.Cutoffs)),
+		TotalCount: s.TotalCount, Cutoffs: console.NewCutoffs(s.Cutoffs),
 	}
 	out.HotThreshold, _ = s.Cutoffs.Hot()
 	out.ColdThreshold, _ = s.Cutoffs.Cold()
-	for _, e := range s.Cutoffs {
-		out.Cutoffs = append(out.Cutoffs, console.Cutoff{Cutoff: e.Share, MinCount: e.Min, Counters: e.Values})
-	}
 	return out
 }
 
@@ -371,8 +352,7 @@ func (c *collector) rank() {
 	}
 }
 
-// nameValues names the targets of the selected records. A text profile may name a target after
-// the record.
+// nameValues names the targets of the selected records. A text profile may name a target after the record.
 func (c *collector) nameValues(known *irpgo.Symtab) {
 	for i := range c.facts.Selected {
 		r := &c.facts.Selected[i]
@@ -386,8 +366,7 @@ func (c *collector) nameValues(known *irpgo.Symtab) {
 	}
 }
 
-// nameSymbol splits a profile's name, "FILE;FUNCTION" for local functions, and demangles the
-// function.
+// nameSymbol splits a profile's name, "FILE;FUNCTION" for local functions, and demangles the function.
 func nameSymbol(name string) console.Symbol {
 	file, symbol := irpgo.SplitName(name)
 	return console.Symbol{Name: name, Demangled: symbols.Demangle(symbol), File: file}

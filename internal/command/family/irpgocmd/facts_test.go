@@ -113,8 +113,7 @@ func llvmPercent(millionths uint64) string {
 	return strconv.FormatFloat(float64(millionths)/10_000, 'g', 6, 64)
 }
 
-// Cut off anywhere, a profile is shown as far as it goes, with an error, and
-// never more than is there.
+// Cut off anywhere, a profile is shown as far as it goes, with an error, and never more than is there.
 func TestFactsTruncated(t *testing.T) {
 	for _, path := range []string{"clang22/ir-run1.profraw", "clang22/tool-a.profraw"} {
 		data := oracle.ReadFile(t, filepath.Join(oracle.Root(t), "testdata", "irpgo", path))

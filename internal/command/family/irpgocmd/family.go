@@ -1,7 +1,11 @@
+// Package irpgocmd implements the commands' operations on IRPGO profiles, and on
+// the heap profiles that share the indexed format, and "profuse salvage".
 package irpgocmd
 
 import (
 	"encoding/hex"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -12,6 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/merging"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/merge"
 )
 
 // Family returns the family of IRPGO and MemProf profiles, which share the indexed format.
@@ -31,7 +37,7 @@ into YAML. Raw ones need their programs (--program).`,
 		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return new(check) },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 
 		Origin: originOf,
 	}
@@ -70,7 +76,6 @@ func originOf(name string, data []byte) (o family.Origin) {
 	return o
 }
 
-// hexIDs returns ids in hexadecimal, in their order.
 func hexIDs(ids [][]byte) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
@@ -79,17 +84,14 @@ func hexIDs(ids [][]byte) []string {
 	return out
 }
 
-// joinIDs returns the binary ids of a process as one key.
 func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
-// show is one run of "profuse show".
 type show struct {
 	by    cli.Choice
 	heaps *memprof.Binaries // nil if no program is given
 }
 
-// Declare declares --by, which applies to heap profiles and to indexed profiles with a heap
-// profile.
+// Declare declares --by, which applies to heap profiles and to indexed profiles with a heap profile.
 func (s *show) Declare(f *cli.Flags) {
 	f.Group("heap profiles")
 	s.by = cli.Choice{Value: memprofcmd.ByBytes, Allowed: append(memprofcmd.Rankings, memprofcmd.ByAll)}
@@ -123,7 +125,6 @@ func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.Sho
 	return collectFacts(name, data, factsOptions{top: opt.Top, choose: opt.Choose, heap: heap})
 }
 
-// check is one run of "profuse check".
 type check struct {
 	heaps *memprof.Binaries // nil if none are given
 }
@@ -152,4 +153,51 @@ func (c *check) Check(name string, data []byte, f formats.Format) family.Checked
 	}
 	res.Shapes = family.Shapes{Of: rep.Hashes, Name: rep.Name, What: "function hash"}
 	return res
+}
+
+// minIDDigits is the least number of leading digits that identify a binary id.
+const minIDDigits = 8
+
+// expectedIDs are the values of option --expect-binary-id, in hexadecimal.
+type expectedIDs []string
+
+// String returns "": the option has no default.
+func (e *expectedIDs) String() string { return "" }
+
+// Set adds an id or its leading digits.
+func (e *expectedIDs) Set(s string) error {
+	s = strings.ToLower(s)
+	if len(s) < minIDDigits || strings.Trim(s, "0123456789abcdef") != "" {
+		return errors.New("want a binary id in hexadecimal, or at least its first 8 digits")
+	}
+	*e = append(*e, s)
+	return nil
+}
+
+// check returns an error ([merging.ErrOtherProgram]) about a profile that has none of the
+// expected ids; a profile without ids has none.
+func (e expectedIDs) check(name string, ids []string) error {
+	if len(e) == 0 {
+		return nil
+	}
+	if slices.ContainsFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(e, func(want string) bool { return strings.HasPrefix(id, want) })
+	}) {
+		return nil
+	}
+	wrong := flaw.File(name).Field("binary id").Got(strings.Join(ids, ", ")).Want(strings.Join(e, " or ")).
+		Hint("it is of another program or build")
+	if len(ids) == 0 {
+		wrong = wrong.Got("missing").Hint("programs have one if they are linked with -Wl,--build-id")
+	}
+	return wrong.Because(merging.ErrOtherProgram)
+}
+
+// checkHeap is check for a raw heap profile or one in YAML. A raw profile has the build ids of the
+// program and of its libraries, and any of them may be the expected one. YAML has no ids.
+func (e expectedIDs) checkHeap(p *merge.Profile, format formats.Format) error {
+	if len(e) == 0 || format != formats.MemProfRaw {
+		return e.check(p.Name, nil)
+	}
+	return e.check(p.Name, originOf(p.Name, p.Data).Needs)
 }

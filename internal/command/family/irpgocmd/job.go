@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// A job adds to a merging.Job the data for choosing the indexed version and for the notes about
-// programs.
+// A job adds to a merging.Job the data for choosing the indexed version and for the notes about programs.
 type job struct {
 	*merging.Job
 	mu       sync.Mutex
@@ -86,8 +85,8 @@ func (j *job) addRescued(p *merge.Profile, r profile.Rescued) {
 // removeFound removes the functions of the result from the lost functions.
 func (j *job) removeFound(p *irpgo.Profile) {
 	j.Accounts.Found(len(p.Functions), func(yield func(ref uint64) bool) {
-		for i := range p.Functions {
-			if !yield(irpgo.NameRef(p.Functions[i].Name)) {
+		for f := range functionsOf(p) {
+			if !yield(irpgo.NameRef(f.Name)) {
 				return
 			}
 		}
@@ -146,14 +145,78 @@ func likelyCause(e *profile.FormatError, data []byte) string {
 		return "several processes wrote to it at once: LLVM_PROFILE_FILE needs %p or %m"
 	case e.Field == "raw profile version", e.Field == "indexed profile version":
 		return "a compiler newer than this tool wrote it, or a bit flipped"
-	case profile.ClassOf(e) == profile.ErrCorrupt && isBinaryProfile(data):
-		return "its bytes were changed after it was written, or two processes wrote to it at once"
+	case profile.ClassOf(e) == profile.ErrCorrupt:
+		if f, _ := irpgo.Detect(data); f == irpgo.FormatRaw || f == irpgo.FormatIndexed {
+			return "its bytes were changed after it was written, or two processes wrote to it at once"
+		}
 	}
 	return ""
 }
 
-// isBinaryProfile reports whether data is an IRPGO profile other than text.
-func isBinaryProfile(data []byte) bool {
-	f, _ := irpgo.Detect(data)
-	return f == irpgo.FormatRaw || f == irpgo.FormatIndexed
+// kindBits are the variant bits that decide what the counters count. Profiles that differ in them may be incompatible.
+const kindBits = irpgo.IRLevel | irpgo.SingleByte | irpgo.EntryOnly | irpgo.EntryFirst | irpgo.LoopEntries
+
+// kindName names a kind in messages. Front-end instrumentation has no bit in files; kindName adds
+// irpgo.FrontEnd, so that it has a word.
+func kindName(v irpgo.Variant) string {
+	if v &= kindBits; v&irpgo.IRLevel == 0 {
+		v |= irpgo.FrontEnd
+	}
+	return v.String()
+}
+
+// kindGate admits a profile unless its kind conflicts with the profiles merged before it. It
+// decides in the order of the inputs, so that the result does not depend on the number of
+// workers. A profile of a kind that was merged before need not wait.
+type kindGate struct {
+	mixed bool // admit all kinds
+
+	mu       sync.Mutex
+	settled  sync.Cond
+	low      int                        // index of the first undecided profile
+	beyond   map[int]int                // decided profiles from low up: by index, how many inputs each stands for
+	accepted map[irpgo.Variant]struct{} // kinds that were merged
+	have     irpgo.Variant              // union of the accepted kinds
+}
+
+func newKindGate(mixed bool) *kindGate {
+	g := &kindGate{mixed: mixed, beyond: make(map[int]int), accepted: make(map[irpgo.Variant]struct{})}
+	g.settled.L = &g.mu
+	return g
+}
+
+// admits reports whether the profile at an index, of kind v, may be merged; have is the kind of the sum so far. It
+// waits for the decision about earlier profiles. The caller must then settle the profile.
+func (g *kindGate) admits(index int, v irpgo.Variant) (have irpgo.Variant, ok bool) {
+	if g.mixed {
+		return 0, true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for {
+		if _, same := g.accepted[v]; same {
+			return g.have, true
+		}
+		if g.low == index {
+			return g.have, len(g.accepted) == 0 || !g.have.Conflicts(v)
+		}
+		g.settled.Wait()
+	}
+}
+
+// settle decides about the profile at an index, of kind v: merged says whether later profiles must
+// fit it. inputs is the number of inputs that the profile stands for, 1 unless it is a partial sum.
+func (g *kindGate) settle(index, inputs int, v irpgo.Variant, merged bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if merged {
+		g.accepted[v] = struct{}{}
+		g.have |= v
+	}
+	g.beyond[index] = inputs
+	for n, ok := inputs, index == g.low; ok; n, ok = g.beyond[g.low] {
+		delete(g.beyond, g.low)
+		g.low += n
+	}
+	g.settled.Broadcast()
 }

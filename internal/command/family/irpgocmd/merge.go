@@ -2,7 +2,10 @@ package irpgocmd
 
 import (
 	"fmt"
+	"os"
 	"strconv"
+
+	"github.com/profuse-pgo/profuse/internal/llvm/remapping"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -22,7 +25,6 @@ const (
 	formatHeapYAML    = "yaml" // the same as memprof-yaml
 )
 
-// adder adds up IRPGO and heap profiles.
 type adder struct {
 	writer
 	// The options as given. Check and Open set writer and the fields below by them.
@@ -47,15 +49,16 @@ type adder struct {
 // Declare declares the options of LLVM profiles and of heap profiles.
 func (c *adder) Declare(f *cli.Flags, watching bool) {
 	f.Group("LLVM profiles")
-	f.StringVar(&c.askedVersion, "indexed-version", "auto", "`N` version of the indexed format, "+
-		fmt.Sprintf("%d to %d, or auto: the newest that every compiler that may have made the inputs can read",
-			irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
+	f.StringVar(&c.askedVersion, "indexed-version", "auto", fmt.Sprintf("`N` version of the indexed format, %d to %d, or auto: "+
+		"the newest that every compiler that may have made the inputs can read", irpgo.IndexedVersionMinWritten, irpgo.IndexedVersionMax))
 	f.BoolVar(&c.sparse, "sparse", false, "drop functions that never ran")
 	f.BoolVar(&c.mixed, "allow-mixed", false, "also merge profiles of different kinds of instrumentation")
 	f.BoolVar(&c.keepVTables, "keep-vtable-names", false, "keep the names of virtual tables")
 	c.rescueMode = cli.Choice{Value: rescueDrop, Allowed: []string{rescueDrop, rescueClamp, rescueOff}}
-	f.Var(&c.rescueMode, "rescue", "`HOW` what to do with damaged functions in raw and indexed profiles: drop leaves them out; clamp does so, too, "+
-		"but where only counters are absurd (above 2^56), it lowers them; off leaves out the whole input, and only warns of absurd counters")
+	f.Var(&c.rescueMode, "rescue", "`HOW` what to do with a damaged function in a raw or indexed profile: drop leaves the function out; clamp lowers "+
+		"absurd counters (above 2^56), and leaves the function out if other parts are damaged; off leaves out the whole input, and only warns of "+
+		"absurd counters. For example, one of 100 functions has the counters 7, 2^60, 9: drop merges 99 functions, clamp all with the counters "+
+		"7, 9, 9, off all with 7, 2^60, 9 and a warning")
 	f.StringVar(&c.only, "function", "", "`REGEX` keep only functions whose mangled or demangled name matches REGEX")
 	f.StringVar(&c.without, "no-function", "", "`REGEX` drop functions whose mangled or demangled name matches REGEX")
 	if !watching { // these need all inputs at once
@@ -83,8 +86,10 @@ func (c *adder) Refuses() []string { return nil }
 // Check checks the options and sets how to write the result.
 func (c *adder) Check(r *merging.Options) error {
 	c.text, c.partial = r.Format == formatText, r.Format == formatPartial
-	if name := c.resultOption(); c.partial && !r.Partial && name != "" {
-		return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
+	if err := r.CheckPartial(c.partial, map[string]bool{
+		"indexed-version": c.askedVersion != "auto", "sparse": c.sparse, "function": c.only != "", "no-function": c.without != "", "per-binary": c.perBinary,
+	}); err != nil {
+		return err
 	}
 	if c.askedVersion == "auto" {
 		return nil
@@ -101,32 +106,10 @@ func (c *adder) Check(r *merging.Options) error {
 	return nil
 }
 
-// resultOption returns the name of a given option that changes what is written of a sum; "" if
-// there is none.
-func (c *adder) resultOption() string {
-	switch {
-	case c.askedVersion != "auto":
-		return "indexed-version"
-	case c.sparse:
-		return "sparse"
-	case c.only != "":
-		return "function"
-	case c.without != "":
-		return "no-function"
-	case c.perBinary:
-		return "per-binary"
-	}
-	return ""
-}
-
-// Open opens the programs, for correlation and heap profiles, and reads the file of --remap and
-// the expressions.
+// Open opens the programs, for correlation and heap profiles, and reads the file of --remap and the expressions.
 func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
-	if err = r.FixWeights(); err != nil {
+	if err = r.FixWeights(c.partial); err != nil {
 		return err
-	}
-	if c.partial && r.Unit > 1 {
-		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
 	}
 	if c.heaps, err = c.heapOptions.options(); err != nil {
 		return err
@@ -136,10 +119,16 @@ func (c *adder) Open(r *merging.Options, warn func(text string)) (err error) {
 	if err != nil {
 		return err
 	}
-	c.correlations = newCorrelations(programs, func(w profile.Warning) { warn(console.NewWarning(w).String()) })
+	c.correlations = &correlations{programs: programs, warn: func(w profile.Warning) { warn(console.NewWarning(w).String()) }}
 	c.heapReader = memprofcmd.NewReader(programs)
-	if c.rename, err = c.renaming(); err != nil {
-		return err
+	if c.remap != "" {
+		text, err := os.ReadFile(c.remap)
+		if err != nil {
+			return err
+		}
+		if c.rename, err = remapping.Parse(c.remap, text); err != nil {
+			return err
+		}
 	}
 	c.keep, err = c.selection()
 	return err
@@ -151,3 +140,18 @@ const (
 	rescueDrop  = "drop"
 	rescueClamp = "clamp"
 )
+
+// selection returns the filter of --function and --no-function; nil keeps all functions. It takes names after --remap.
+func (c *adder) selection() (func(name string) bool, error) {
+	only, err := console.FunctionPattern("function", c.only)
+	if err != nil {
+		return nil, err
+	}
+	without, err := console.FunctionPattern("no-function", c.without)
+	if err != nil || only == nil && without == nil {
+		return nil, err
+	}
+	return func(name string) bool {
+		return (only == nil || console.MatchesFunction(only, name)) && (without == nil || !console.MatchesFunction(without, name))
+	}, nil
+}

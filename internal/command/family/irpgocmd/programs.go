@@ -17,22 +17,18 @@ import (
 )
 
 const (
-	// sketchSize is the number of functions in a sketch of a program: the smallest name references,
-	// which are hashes (a bottom-k sketch). Two sketches give the share of common functions within
-	// 3 percentage points.
+	// sketchSize is the number of functions in a sketch of a program: the smallest name references, which are hashes (a
+	// bottom-k sketch). Two sketches give the share of common functions within 3 percentage points.
 	sketchSize = 1024
 	// maxPrograms limits the programs of a merge that are known.
 	maxPrograms = 256
-	// related is the least share of the smaller program's functions that two versions of a program
-	// have in common.
+	// related is the least share of the smaller program's functions that two versions of a program have in common.
 	related = 0.1
-	// maxSketchedText is the size in bytes of the largest text profile that is read again for a
-	// sketch.
+	// maxSketchedText is the size in bytes of the largest text profile that is read again for a sketch.
 	maxSketchedText = 1 << 20
 )
 
-// A program is the origin of profiles: a binary or, for profiles without a binary id, a list of
-// functions.
+// A program is the origin of profiles: a binary or, for profiles without a binary id, a list of functions.
 type program struct {
 	first     int      // index of its first profile
 	file      string   // name of its first profile
@@ -41,8 +37,7 @@ type program struct {
 	sketch    []uint64 // ascending
 }
 
-// knownPrograms holds the programs of a merge, in bounded memory. The result does not depend on
-// the number of workers.
+// knownPrograms holds the programs of a merge, in bounded memory. The result does not depend on the number of workers.
 type knownPrograms struct {
 	mu      sync.Mutex
 	all     map[string]*program
@@ -200,9 +195,8 @@ func smallest(refs []uint64) []uint64 {
 	return slices.Clone(refs[:min(len(refs), sketchSize)]) // a clone, to free the rest
 }
 
-// inCommon estimates how many functions two programs of a and b functions have in common. The
-// share of common references in the sketch of the union estimates the Jaccard index J, and the
-// number c follows from J = c/(a+b-c).
+// inCommon estimates how many functions two programs of a and b functions have in common. The share of common
+// references in the sketch of the union estimates the Jaccard index J, and the number c follows from J = c/(a+b-c).
 func (p *program) inCommon(q *program) float64 {
 	a, b := p.sketch, q.sketch
 	union, both := 0, 0
@@ -257,12 +251,11 @@ func (p *knownPrograms) families() [][]*program {
 // maxFamiliesListed limits the lines about unrelated programs.
 const maxFamiliesListed = 5
 
-// printPrograms prints a note if the merged profiles come from unrelated programs, with the
-// functions that these share.
+// printPrograms prints a note if the merged profiles come from unrelated programs, with the functions that these share.
 func (j *job) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	families := j.programs.families()
 	if len(families) > 1 {
-		count := cli.Count(uint64(len(families)))
+		count := cli.Count(len(families))
 		if j.programs.more {
 			count = "more than " + count
 		}
@@ -273,11 +266,11 @@ func (j *job) printPrograms(w io.Writer, result iter.Seq[*irpgo.Function]) {
 				profiles += p.profiles
 				functions = max(functions, p.functions)
 			}
-			fmt.Fprintf(w, "      %s, such as %s, of %s\n", cli.Quantity(uint64(profiles), "profile", "profiles"), console.Printable(f[0].file),
-				cli.Quantity(uint64(functions), "function", "functions"))
+			fmt.Fprintf(w, "      %s, such as %s, of %s\n", cli.Quantity(profiles, "profile", "profiles"), console.Printable(f[0].file),
+				cli.Quantity(functions, "function", "functions"))
 		}
 		if more := len(families) - maxFamiliesListed; more > 0 {
-			fmt.Fprintf(w, "      and %s more\n", cli.Count(uint64(more)))
+			fmt.Fprintf(w, "      and %s more\n", cli.Count(more))
 		}
 		printShared(w, families, result)
 	}
@@ -324,8 +317,7 @@ func printSeveralFlows(w io.Writer, result iter.Seq[*irpgo.Function]) {
 	})
 }
 
-// printFunctions prints how many functions match and the names of the first; nothing if none
-// matches.
+// printFunctions prints how many functions match and the names of the first; nothing if none matches.
 func printFunctions(w io.Writer, format string, functions iter.Seq[*irpgo.Function], match func(*irpgo.Function) bool) {
 	var names []string
 	n := uint64(0)

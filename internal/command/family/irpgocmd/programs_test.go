@@ -10,8 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestSketch compares sketches with the smallest references of all, for few
-// functions and for many.
+// TestSketch compares sketches with the smallest references of all, for few functions and for many.
 func TestSketch(t *testing.T) {
 	for _, n := range []int{0, 1, sketchSize, 2*sketchSize + 7, 12 * sketchSize} {
 		p := &irpgo.Profile{Variant: irpgo.IRLevel}
@@ -67,9 +66,8 @@ func TestProgramOfLayout(t *testing.T) {
 	}
 }
 
-// TestInCommon compares the estimate with the number of functions that two
-// programs really have in common: exact while one sketch holds all of both,
-// within a few per cent beyond.
+// TestInCommon compares the estimate with the number of functions that two programs really have in common: exact while
+// one sketch holds all of both, within a few per cent beyond.
 func TestInCommon(t *testing.T) {
 	of := func(from, to int) *program {
 		p := &program{functions: to - from}

@@ -49,7 +49,6 @@ is complete or no file can be read, 2 if the command line is wrong.`,
 	}
 }
 
-// salvageRun is one run of "profuse salvage".
 type salvageRun struct {
 	writer
 	names    cli.List // files of --names-from
@@ -122,8 +121,7 @@ func (c *salvageRun) run(ctx context.Context, env *cli.Env, args []string) error
 	return nil
 }
 
-// siblings reads the profiles of --names-from; nil if there are none. All of them must be
-// readable.
+// siblings reads the profiles of --names-from; nil if there are none. All of them must be readable.
 func (c *salvageRun) siblings(env *cli.Env) (*irpgo.Siblings, error) {
 	if len(c.names) == 0 {
 		return nil, nil
@@ -167,9 +165,8 @@ func (c *salvageRun) addProfile(env *cli.Env, m *irpgo.Merger, d *inputs.Data, n
 	return rep.Whole, r.Info, nil
 }
 
-// salvagedLine describes which parts of a profile are intact and lost.
 func salvagedLine(s *irpgo.Salvaged) string {
-	line := fmt.Sprintf("%s of %s intact", cli.Count(uint64(s.Whole)), cli.Quantity(uint64(s.Functions), "function", "functions"))
+	line := fmt.Sprintf("%s of %s intact", cli.Count(s.Whole), cli.Quantity(s.Functions, "function", "functions"))
 	lost := cli.Parts(
 		cli.Part{N: s.CutRecords, What: "without a data record"},
 		cli.Part{N: s.CutCounters, What: "without all their counters"},
@@ -181,7 +178,7 @@ func salvagedLine(s *irpgo.Salvaged) string {
 		line += "; lost: " + strings.Join(lost, ", ")
 	}
 	if s.ValuesLost > 0 {
-		line += fmt.Sprintf("; value profiles lost: %s", cli.Quantity(uint64(s.ValuesLost), "function", "functions"))
+		line += fmt.Sprintf("; value profiles lost: %s", cli.Quantity(s.ValuesLost, "function", "functions"))
 	}
 	if s.Missing > 0 {
 		line += fmt.Sprintf("; %s missing", cli.Quantity(s.Missing, "byte", "bytes"))

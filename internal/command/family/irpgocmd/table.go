@@ -2,6 +2,7 @@ package irpgocmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -35,15 +36,15 @@ func formatLine(f *counterFacts) string {
 	if f.Version > 0 {
 		s += fmt.Sprintf(", version %d", f.Version)
 	}
-	if f.WrittenBy != "" {
+	switch {
+	case f.WrittenBy != "":
 		s += " (written by " + f.WrittenBy + ")"
-	} else if f.ReadableBy != "" {
+	case f.ReadableBy != "":
 		s += " (readable by " + f.ReadableBy + ")"
 	}
-	return s + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")
+	return s + ", " + cli.Quantity(f.Size, "byte", "bytes")
 }
 
-// printOverview prints the facts that take one line each.
 func printOverview(p *family.Printer, f *counterFacts) {
 	rows := [][2]string{{"Format", formatLine(f)}, {"Instrumented", instrumentation(f)}}
 	add := func(label, value string) {
@@ -64,21 +65,25 @@ func printOverview(p *family.Printer, f *counterFacts) {
 		add("Hot counts (cs)", hotLine(f.CSSummary))
 	}
 	for k, label := range []string{"Indirect calls", "Memory sizes", "Virtual tables"} {
-		add(label, valuesLine(f.Values[k], irpgo.ValueKind(k)))
+		add(label, valuesLine(f.Values[k], k))
 	}
 	if b := f.Bitmaps; b.Records > 0 {
-		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(uint64(b.Records), "record", "records"),
-			cli.Count(uint64(b.BitsSet)), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
+		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(b.Records, "record", "records"),
+			cli.Count(b.BitsSet), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
 	}
 	add("Traces", tracesLine(f.Traces))
 	if f.MemProf != nil {
 		rows = append(rows, memprofcmd.Rows(f.MemProf)...)
 	}
 	add("Layout", layoutLine(f))
-	add("Binary ids", binaryIDsLine(f.BinaryIDs))
+	ids := f.BinaryIDs
+	if more := len(ids) - console.MaxListed; more > 0 {
+		ids = append(slices.Clone(ids[:console.MaxListed]), fmt.Sprintf("… and %s more", cli.Count(more)))
+	}
+	add("Binary ids", strings.Join(ids, "\n"))
 	rest := ""
 	if f.Records > 0 {
-		rest = "; shown up to there: " + cli.Quantity(uint64(f.Records), "record", "records")
+		rest = "; shown up to there: " + cli.Quantity(f.Records, "record", "records")
 	}
 	p.List(append(rows, f.Rows(p.Term, rest)...))
 }
@@ -116,21 +121,20 @@ func instrumentation(f *counterFacts) string {
 	return s
 }
 
-// functionsLine returns the number of functions, of functions that never ran and, if different,
-// of records.
+// functionsLine returns the number of functions, of functions that never ran and, if different, of records.
 func functionsLine(f *counterFacts) string {
-	s := cli.Count(uint64(f.Functions))
+	s := cli.Count(f.Functions)
 	switch {
 	case f.FunctionsNotRun == 0:
 	case f.FunctionsNotRun == f.Functions:
 		s += ", none ran"
 	default:
-		s += fmt.Sprintf(", %s never ran (%s)", cli.Count(uint64(f.FunctionsNotRun)),
-			cli.Percent(uint64(f.FunctionsNotRun), uint64(f.Functions)))
+		s += fmt.Sprintf(", %s never ran (%s)", cli.Count(f.FunctionsNotRun),
+			cli.Percent(f.FunctionsNotRun, f.Functions))
 	}
 	var kinds []string
 	if f.Records != f.Functions {
-		kinds = append(kinds, cli.Quantity(uint64(f.Records), "record", "records"))
+		kinds = append(kinds, cli.Quantity(f.Records, "record", "records"))
 	}
 	kinds = append(kinds, cli.Parts(
 		cli.Part{N: f.CSRecords, What: "context-sensitive"},
@@ -143,7 +147,6 @@ func functionsLine(f *counterFacts) string {
 	return s
 }
 
-// countersLine returns the number of counters and of zeros among them.
 func countersLine(f *counterFacts) string {
 	s := cli.Count(f.Counters)
 	switch {
@@ -195,7 +198,7 @@ func share(millionths uint64) string {
 }
 
 // valuesLine sums up the value sites of a kind; "" without sites.
-func valuesLine(v valueFacts, k irpgo.ValueKind) string {
+func valuesLine(v valueFacts, k int) string {
 	if v.Sites == 0 {
 		return ""
 	}
@@ -206,15 +209,15 @@ func valuesLine(v valueFacts, k irpgo.ValueKind) string {
 	case irpgo.VTableTarget:
 		one, many = "table", "tables"
 	}
-	s := cli.Quantity(uint64(v.Sites), "site", "sites")
+	s := cli.Quantity(v.Sites, "site", "sites")
 	switch v.SitesWithValues {
 	case 0:
 		return s + ", none ran"
 	case v.Sites:
 	default:
-		s += ", " + cli.Count(uint64(v.SitesWithValues)) + " ran"
+		s += ", " + cli.Count(v.SitesWithValues) + " ran"
 	}
-	return s + ": " + cli.Quantity(uint64(v.Values), one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	return s + ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
 }
 
 // tracesLine sums up the traces of temporal profiling; "" without any.
@@ -222,18 +225,17 @@ func tracesLine(t traceFacts) string {
 	if t.Count == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s of first calls, the longest of %s", cli.Quantity(uint64(t.Count), "trace", "traces"),
-		cli.Quantity(uint64(t.Longest), "function", "functions"))
+	s := fmt.Sprintf("%s of first calls, the longest of %s", cli.Quantity(t.Count, "trace", "traces"),
+		cli.Quantity(t.Longest, "function", "functions"))
 	if t.StreamSize > uint64(t.Count) {
 		s += fmt.Sprintf("; a sample of %s", cli.Count(t.StreamSize))
 	}
 	return s
 }
 
-// layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not
-// depend on the machine.
+// layoutLine describes the machine that wrote a raw profile; "" for other formats, which do not depend on the machine.
 func layoutLine(f *counterFacts) string {
-	if f.Format != irpgo.FormatRaw.String() || f.PointerSize == 0 {
+	if f.Format != string(irpgo.FormatRaw) || f.PointerSize == 0 {
 		return ""
 	}
 	s := fmt.Sprintf("%d-bit, %s-endian", 8*f.PointerSize, f.ByteOrder)
@@ -241,14 +243,6 @@ func layoutLine(f *counterFacts) string {
 		s += fmt.Sprintf(", %d profiles one after the other", f.Profiles)
 	}
 	return s
-}
-
-// binaryIDsLine lists the first binary ids, one on a line.
-func binaryIDsLine(ids []string) string {
-	if len(ids) > console.MaxListed {
-		return strings.Join(ids[:console.MaxListed], "\n") + fmt.Sprintf("\n… and %s more", cli.Count(uint64(len(ids)-console.MaxListed)))
-	}
-	return strings.Join(ids, "\n")
 }
 
 // printHottest prints the functions with the greatest totals. Coverage does not rank functions.
@@ -260,7 +254,7 @@ func printHottest(p *family.Printer, f *counterFacts) {
 	console.TableOf(&p.Printer, header, f.Hottest, func(fn *functionFacts) []string {
 		return []string{
 			cli.Count(fn.TotalCount), cli.Percent(fn.TotalCount, f.TotalCount),
-			cli.Count(fn.MaxCount), cli.Count(uint64(fn.Counters)), p.Symbol(fn.Symbol),
+			cli.Count(fn.MaxCount), cli.Count(fn.Counters), p.Symbol(fn.Symbol),
 		}
 	})
 }
@@ -275,4 +269,103 @@ func printCutoffs(p *family.Printer, title string, s *summaryFacts) {
 		note := map[uint64]string{hotShare: "hot from here up", coldShare: "cold from here down"}[c.Cutoff]
 		return []string{share(c.Cutoff), cli.Count(c.Counters), cli.Percent(c.Counters, s.Counters), cli.Count(c.MinCount), note}
 	})
+}
+
+// printSelected prints the records that --function selects: one line each, or a paragraph each if
+// counts or values are asked for.
+func printSelected(p *family.Printer, f *counterFacts) {
+	if len(f.Selected) == 0 {
+		fmt.Fprintln(p.W, "\n  No function matches.")
+		return
+	}
+	if p.Counts || p.Values {
+		for i := range f.Selected {
+			printRecord(p, f, &f.Selected[i])
+		}
+		return
+	}
+	header := []string{"Total count", "Share", "Greatest", "Counters", "Hash", "Matching functions"}
+	console.TableOf(&p.Printer, header, f.Selected, func(r *recordFacts) []string {
+		return []string{
+			cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount),
+			cli.Count(len(r.Counts)), fmt.Sprintf("%#016x", r.Hash), p.Symbol(r.Symbol),
+		}
+	})
+}
+
+// printRecord prints one record: name, sums and, if asked for, counters and value sites.
+func printRecord(p *family.Printer, f *counterFacts, r *recordFacts) {
+	name := strings.TrimRight(p.Symbol(r.Symbol), " ")
+	if p.Term.Width > 0 {
+		name = console.ShortenName(name, max(p.Term.Width-console.TableIndent, console.MinNameColumns))
+	}
+	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, name))
+	what := fmt.Sprintf("total %s (%s), greatest %s", cli.Count(r.TotalCount), cli.Percent(r.TotalCount, f.TotalCount), cli.Count(r.MaxCount))
+	if r.Pseudo != "" {
+		what = r.Pseudo + " by sample profile, without counts"
+	}
+	if r.ContextSens {
+		what += ", context-sensitive"
+	}
+	p.Fold("    ", fmt.Sprintf("hash %#016x, %s, %s", r.Hash, cli.Quantity(len(r.Counts), "counter", "counters"), what))
+	if p.Counts {
+		printCounts(p, r)
+	}
+	if p.Values {
+		printSites(p, "indirect call", r.IndirectTargets)
+		printSites(p, "memory size", r.MemOPSizes)
+		printSites(p, "virtual table", r.VTableTargets)
+	}
+}
+
+func printCounts(p *family.Printer, r *recordFacts) {
+	words := make([]string, len(r.Counts))
+	for i, c := range r.Counts {
+		words[i] = cli.Count(c)
+	}
+	fmt.Fprintln(p.W, "    counts:")
+	p.Fold("      ", strings.Join(words, " "))
+	if r.Bitmap != "" {
+		p.Fold("    ", "bitmap: "+r.Bitmap)
+	}
+}
+
+// printSites prints the value sites of a kind, numbered from 0. A target without a name in the
+// profile is shown by its reference.
+func printSites(p *family.Printer, kind string, sites []siteFacts) {
+	for i, s := range sites {
+		fmt.Fprintf(p.W, "    %s %d: seen %s\n", kind, i, cli.Quantity(s.Count, "time", "times"))
+		widest := 0
+		for _, v := range s.Values {
+			widest = max(widest, len(cli.Count(v.Count)))
+		}
+		for _, v := range s.Values {
+			name := sizeRange(v.Value)
+			if v.Symbol != nil {
+				name = p.Symbol(*v.Symbol)
+				if v.Symbol.Name == "" && v.Value != 0 {
+					name = fmt.Sprintf("(unknown, reference %#016x)", v.Value)
+				}
+			}
+			lead := fmt.Sprintf("      %*s  %7s  ", widest, cli.Count(v.Count), cli.Percent(v.Count, s.Count))
+			if p.Term.Width > 0 {
+				name = console.ShortenName(name, max(p.Term.Width-len(lead), console.MinNameColumns))
+			}
+			fmt.Fprintln(p.W, strings.TrimRight(lead+name, " "))
+		}
+	}
+}
+
+// sizeRange returns the range of sizes, in bytes, that a recorded size stands for. The runtime records small sizes and
+// powers of two exactly, and other sizes as the first of their range (InstrProfGetRangeRepValue).
+func sizeRange(v uint64) string {
+	const largest = 513
+	low := v - 1
+	switch {
+	case v == largest:
+		return cli.Count(v) + " bytes or more"
+	case v > 8 && v < largest && low&(low-1) == 0:
+		return fmt.Sprintf("%s to %s bytes", cli.Count(v), cli.Count(2*low-1))
+	}
+	return cli.Quantity(v, "byte", "bytes")
 }

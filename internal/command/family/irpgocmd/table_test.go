@@ -23,8 +23,7 @@ func printFacts(t *testing.T, f *counterFacts, term cli.Terminal) string {
 	return b.String()
 }
 
-// On a terminal nothing is wider than it. Elsewhere nothing is shortened, and
-// there are no escape sequences.
+// On a terminal nothing is wider than it. Elsewhere nothing is shortened, and there are no escape sequences.
 func TestTableWidth(t *testing.T) {
 	opt := factsOptions{top: 10, choose: regexp.MustCompile("")}
 	for i, fixture := range oracle.Fixtures(t) {

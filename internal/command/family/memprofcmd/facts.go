@@ -1,3 +1,5 @@
+// Package memprofcmd shows, checks and reads heap profiles (MemProf). Package irpgocmd merges them,
+// because they share the indexed format with IRPGO profiles.
 package memprofcmd
 
 import (
@@ -41,7 +43,6 @@ type heapCoverage struct {
 	Missing          []heapProgram `json:"missing_programs"`
 }
 
-// heapProgram is a program or library.
 type heapProgram struct {
 	File      string `json:"file,omitempty"` // "" if not given
 	BuildID   string `json:"build_id"`
@@ -64,8 +65,7 @@ type Facts struct {
 	// Temperatures are cold, not cold and hot, in this order. Contexts are classified with
 	// -memprof-use-hot-hints: clang 17 to 19 always have hot contexts.
 	Temperatures []heapTemperature `json:"temperatures"`
-	// Places counts calls that allocate by the temperature of their contexts; "ambiguous" if the
-	// contexts differ.
+	// Places counts calls that allocate by the temperature of their contexts; "ambiguous" if the contexts differ.
 	Places     map[string]int   `json:"places"`
 	Rankings   []heapRanking    `json:"rankings"`             // all rankings, whatever --by says
 	DataAccess *dataAccessFacts `json:"data_access,omitzero"` // null if there are none
@@ -87,8 +87,7 @@ type heapRanking struct {
 	Contexts []heapContext `json:"contexts"`
 }
 
-// heapContext is an allocation context. Averages are over the allocations of the context, or 0
-// without allocations.
+// heapContext is an allocation context. Averages are over the allocations of the context, or 0 without allocations.
 type heapContext struct {
 	Bytes       uint64  `json:"bytes"`
 	Allocations uint64  `json:"allocations"`
@@ -117,8 +116,7 @@ type heapFrame struct {
 	Inlined    bool   `json:"inlined"`
 }
 
-// dataAccessFacts counts the records of accesses to static data. Cold symbols and strings were never
-// accessed.
+// dataAccessFacts counts the records of accesses to static data. Cold symbols and strings were never accessed.
 type dataAccessFacts struct {
 	Symbols     int    `json:"symbols"`
 	Strings     int    `json:"strings"`
@@ -147,8 +145,7 @@ func average(m *memprof.MIB, total uint64) float64 {
 	return float64(total) / float64(m.AllocCount)
 }
 
-// averageDensity returns the average number of accesses per byte and second of lifetime. Profiles
-// store hundredths.
+// averageDensity returns the average number of accesses per byte and second of lifetime. Profiles store hundredths.
 func averageDensity(m *memprof.MIB) float64 { return average(m, m.TotalLifetimeAccessDensity) / 100 }
 
 // rankValue returns the value that ranks a context: bytes, allocations, average lifetime in
@@ -173,8 +170,7 @@ type FactsOptions struct {
 	By       string            // ranking to print; JSON has all
 }
 
-// CollectFileFacts returns the facts of a heap profile up to its end or the first error, which it
-// also returns.
+// CollectFileFacts returns the facts of a heap profile up to its end or the first error, which it also returns.
 func CollectFileFacts(name string, data []byte, format formats.Format, opt FactsOptions) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format), BuildIDs: []string{}, Problems: family.NewProblems(),
@@ -201,8 +197,7 @@ func (o *FactsOptions) NameFunctions(p *memprof.Profile) error {
 	return o.Binaries.NameFunctions(p)
 }
 
-// collectRaw collects the facts of a raw profile; without its program, only the facts that do not
-// depend on addresses.
+// collectRaw collects the facts of a raw profile; without its program, only the facts that do not depend on addresses.
 func (f *fileFacts) collectRaw(name string, data []byte, opt FactsOptions) error {
 	raw, err := memprof.ReadRaw(name, data, memprof.RawOptions{})
 	if err != nil {
@@ -235,7 +230,6 @@ func (f *fileFacts) collectRaw(name string, data []byte, opt FactsOptions) error
 	return nil
 }
 
-// heapPrograms converts the programs of a symbolized profile, in their order.
 func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 	list := make([]heapProgram, len(uses))
 	for i, u := range uses {
@@ -244,7 +238,6 @@ func heapPrograms(uses []memprof.ProgramUse) []heapProgram {
 	return list
 }
 
-// newHeapFacts returns facts with the names of the known fields and without contexts.
 func newHeapFacts(known memprof.Schema) *Facts {
 	h := &Facts{Fields: known.Fields(), Places: make(map[string]int), Rankings: []heapRanking{}}
 	for _, word := range []string{"cold", "notcold", "hot"} {
@@ -274,9 +267,9 @@ func (h *Facts) addContext(m *memprof.MIB) {
 func heapOfAddresses(raw *memprof.RawProfile) *Facts {
 	known := memprof.FullSchema
 	h := newHeapFacts(0)
-	for c := range raw.Contexts() {
-		known &= c.MIB.Fields
-		h.addContext(&c.MIB)
+	for m := range raw.MIBs() {
+		known &= m.Fields
+		h.addContext(m)
 	}
 	h.Fields = newHeapFacts(known).Fields
 	return h
@@ -328,12 +321,10 @@ func CollectFacts(p *memprof.Profile, opt FactsOptions) *Facts {
 	return h
 }
 
-// hasDataAccess reports whether a profile of accesses to static data has data.
 func hasDataAccess(d *memprof.DataAccess) bool {
 	return d != nil && len(d.Records)+len(d.ColdSymbols)+len(d.ColdHashes) > 0
 }
 
-// topFrame returns the innermost frame of a call stack, which must not be empty.
 func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.Frame) {
 	for top = range s.Walk(i) {
 		break
@@ -341,7 +332,6 @@ func topFrame(s *memprof.Stacks, i memprof.StackIndex) (top memprof.Frame) {
 	return top
 }
 
-// onStack reports whether a function on the stack matches.
 func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp) bool {
 	for f := range p.Stacks.Walk(stack) {
 		if name, ok := p.Names[f.GUID]; ok && console.MatchesFunction(choose, name) || choose.MatchString(guidName(f.GUID)) {
@@ -351,7 +341,6 @@ func onStack(p *memprof.Profile, stack memprof.StackIndex, choose *regexp.Regexp
 	return false
 }
 
-// guidName returns the name to print for a function without one.
 func guidName(guid uint64) string { return fmt.Sprintf("0x%016x", guid) }
 
 // rankHeap returns the n contexts with the greatest values above 0. Contexts of equal value are in

@@ -38,9 +38,8 @@ func NewReader(programs *symbolize.Programs) *Reader {
 	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
 }
 
-// Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw
-// profile, for the choice of an indexed version; it is nil for YAML, which does not name its
-// writer.
+// Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw profile, for the choice of
+// an indexed version; it is nil for YAML, which does not name its writer.
 func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format, warn func(profile.Warning)) (info *irpgo.Info, err error) {
 	if format == formats.MemProfYAML {
 		p, err := memprof.ReadYAML(in.Name, in.Data)
@@ -90,10 +89,10 @@ func Contents(p *memprof.Profile) string {
 	}
 	if len(p.Records) > 0 {
 		parts = append(parts, fmt.Sprintf("%s in %s that allocated %s", cli.Quantity(contexts, "context", "contexts"),
-			cli.Quantity(uint64(len(p.Records)), "function", "functions"), cli.Quantity(bytes, "byte", "bytes")))
+			cli.Quantity(len(p.Records), "function", "functions"), cli.Quantity(bytes, "byte", "bytes")))
 	}
 	if d := p.DataAccess; hasDataAccess(d) {
-		parts = append(parts, fmt.Sprintf("accesses to %s", cli.Quantity(uint64(len(d.Records)), "symbol or string", "symbols and strings")))
+		parts = append(parts, fmt.Sprintf("accesses to %s", cli.Quantity(len(d.Records), "symbol or string", "symbols and strings")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -106,7 +105,7 @@ const maxOutsideListed = 3
 func (h *Reader) PrintLosses(w io.Writer) {
 	if h.dropped > 0 {
 		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles, without a call in a known function of the given programs\n",
-			cli.Count(uint64(h.dropped)), cli.Quantity(uint64(h.contexts), "context", "contexts"))
+			cli.Count(h.dropped), cli.Quantity(h.contexts, "context", "contexts"))
 	}
 	if len(h.outside) == 0 {
 		return
@@ -123,11 +122,11 @@ func (h *Reader) PrintLosses(w io.Writer) {
 		if id == "" {
 			id = "without build id"
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", id, cli.Count(uint64(h.outside[id]))))
+		names = append(names, fmt.Sprintf("%s (%s)", id, cli.Count(h.outside[id])))
 	}
 	if more := len(ids) - len(names); more > 0 {
-		names = append(names, cli.Count(uint64(more))+" more")
+		names = append(names, cli.Count(more)+" more")
 	}
 	fmt.Fprintf(w, "note: call stacks lack %s in programs and libraries that were not given: %s\n",
-		cli.Quantity(uint64(total), "address", "addresses"), strings.Join(names, ", "))
+		cli.Quantity(total, "address", "addresses"), strings.Join(names, ", "))
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestHeapMergeShares: workers share what they look up, and count what is lost
-// together.
+// TestHeapMergeShares: workers share what they look up, and count what is lost together.
 func TestHeapMergeShares(t *testing.T) {
 	programs, err := symbolize.OpenPrograms([]string{filepath.Join(oracle.Root(t), "testdata", "memprof", "raw")}, symbolize.Options{})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
@@ -24,26 +23,26 @@ func (f *fileFacts) Print(p *family.Printer) {
 	if f.Version > 0 {
 		format += fmt.Sprintf(", version %d (written by %s)", f.Version, f.WrittenBy)
 	}
-	rows := [][2]string{{"Format", format + ", " + cli.Quantity(uint64(f.Size), "byte", "bytes")}}
+	rows := [][2]string{{"Format", format + ", " + cli.Quantity(f.Size, "byte", "bytes")}}
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if f.Dumps > 1 {
-		add("Dumps", cli.Count(uint64(f.Dumps)))
+		add("Dumps", cli.Count(f.Dumps))
 	}
 	if len(f.BuildIDs) > 0 && f.BuildIDs[0] != "" {
 		add("Build id", f.BuildIDs[0])
 	}
 	if c := f.Coverage; c != nil {
 		for _, u := range c.Programs {
-			add("Program", fmt.Sprintf("%s, %s", console.Printable(u.File), cli.Quantity(uint64(u.Addresses), "address", "addresses")))
+			add("Program", fmt.Sprintf("%s, %s", console.Printable(u.File), cli.Quantity(u.Addresses, "address", "addresses")))
 		}
 		if c.DroppedContexts > 0 {
-			add("Left out", fmt.Sprintf("%s of %s, which have no call in a known function", cli.Count(uint64(c.DroppedContexts)),
-				cli.Quantity(uint64(f.RecordedContexts), "context", "contexts")))
+			add("Left out", fmt.Sprintf("%s of %s, which have no call in a known function", cli.Count(c.DroppedContexts),
+				cli.Quantity(f.RecordedContexts, "context", "contexts")))
 		}
 		if n := c.OutsideAddresses + c.UnknownAddresses; n > 0 {
-			add("Not known", fmt.Sprintf("%s of %s, of them %s in %s not given", cli.Count(uint64(n)),
-				cli.Quantity(uint64(c.Addresses), "address", "addresses"), cli.Count(uint64(c.OutsideAddresses)),
-				cli.Quantity(uint64(len(c.Missing)), "program or library", "programs and libraries")))
+			add("Not known", fmt.Sprintf("%s of %s, of them %s in %s not given", cli.Count(n),
+				cli.Quantity(c.Addresses, "address", "addresses"), cli.Count(c.OutsideAddresses),
+				cli.Quantity(len(c.Missing), "program or library", "programs and libraries")))
 		}
 	}
 	rows = append(rows, Rows(f.Heap)...)
@@ -51,27 +50,30 @@ func (f *fileFacts) Print(p *family.Printer) {
 	Print(p, f.Heap)
 }
 
+// hotColdFields is the number of fields that compilers need, and that profiles have by default.
+const hotColdFields = 4
+
 // Rows returns labels and values of a heap profile that take one line each.
 func Rows(h *Facts) (rows [][2]string) {
 	add := func(label, value string) { rows = append(rows, [2]string{label, value}) }
 	if h.Version > 0 || h.Functions > 0 {
-		fields := cli.Quantity(uint64(len(h.Fields)), "field", "fields")
-		if len(h.Fields) == len(memprof.HotColdSchema.Fields()) {
+		fields := cli.Quantity(len(h.Fields), "field", "fields")
+		if len(h.Fields) == hotColdFields {
 			fields = "what compilers need"
 		}
-		add("Heap records", fmt.Sprintf("%s, %s, %s of each context", cli.Quantity(uint64(h.Functions), "function", "functions"),
-			cli.Quantity(uint64(h.CallSites), "call site", "call sites"), fields))
+		add("Heap records", fmt.Sprintf("%s, %s, %s of each context", cli.Quantity(h.Functions, "function", "functions"),
+			cli.Quantity(h.CallSites, "call site", "call sites"), fields))
 	}
 	if h.Contexts > 0 {
 		add("Allocated", fmt.Sprintf("%s in %s, %s", cli.Quantity(h.Bytes, "byte", "bytes"), cli.Quantity(h.Allocations, "block", "blocks"),
-			cli.Quantity(uint64(h.Contexts), "context", "contexts")))
+			cli.Quantity(h.Contexts, "context", "contexts")))
 	}
 	for _, t := range h.Temperatures {
 		if t.Contexts == 0 {
 			continue
 		}
 		label := map[string]string{"cold": "Cold", "notcold": "Not cold", "hot": "Hot if asked"}[t.Temperature]
-		add(label, fmt.Sprintf("%s, %s in %s (%s)", cli.Quantity(uint64(t.Contexts), "context", "contexts"),
+		add(label, fmt.Sprintf("%s, %s in %s (%s)", cli.Quantity(t.Contexts, "context", "contexts"),
 			cli.Quantity(t.Bytes, "byte", "bytes"), cli.Quantity(t.Allocations, "block", "blocks"), cli.Percent(t.Bytes, h.Bytes)))
 	}
 	if len(h.Places) > 0 {
@@ -79,21 +81,20 @@ func Rows(h *Facts) (rows [][2]string) {
 		total := 0
 		for _, word := range []string{"cold", "notcold", "ambiguous"} {
 			if n := h.Places[word]; n > 0 {
-				parts = append(parts, cli.Count(uint64(n))+" "+word)
+				parts = append(parts, cli.Count(n)+" "+word)
 				total += n
 			}
 		}
-		add("Places", fmt.Sprintf("%s: %s", cli.Quantity(uint64(total), "call that allocates", "calls that allocate"), strings.Join(parts, ", ")))
+		add("Places", fmt.Sprintf("%s: %s", cli.Quantity(total, "call that allocates", "calls that allocate"), strings.Join(parts, ", ")))
 	}
 	if d := h.DataAccess; d != nil {
 		add("Data accesses", fmt.Sprintf("%s of %s and %s; %s and %s never accessed", cli.Count(d.Accesses),
-			cli.Quantity(uint64(d.Symbols), "symbol", "symbols"), cli.Quantity(uint64(d.Strings), "string", "strings"),
-			cli.Quantity(uint64(d.ColdSymbols), "symbol", "symbols"), cli.Quantity(uint64(d.ColdStrings), "string", "strings")))
+			cli.Quantity(d.Symbols, "symbol", "symbols"), cli.Quantity(d.Strings, "string", "strings"),
+			cli.Quantity(d.ColdSymbols, "symbol", "symbols"), cli.Quantity(d.ColdStrings, "string", "strings")))
 	}
 	return rows
 }
 
-// rankingTitles are the titles of the column with the stacks.
 var rankingTitles = map[string]string{
 	ByBytes: "Contexts by bytes", byCount: "Contexts by blocks", byLifetime: "Contexts by average life", byDensity: "Contexts by access density",
 }
@@ -145,8 +146,7 @@ func printRanking(p *family.Printer, h *Facts, r *heapRanking) {
 	p.Table([]string{"Bytes", "Share", "Blocks", "Life", "Density", "Hint", rankingTitles[r.By]}, rows)
 }
 
-// heapBranch appends the rows of a node and its callers. Only roots and nodes after a branch have
-// numbers.
+// heapBranch appends the rows of a node and its callers. Only roots and nodes after a branch have numbers.
 func heapBranch(p *family.Printer, rows [][]string, h *Facts, n *heapNode, numbers bool, indent string) [][]string {
 	row := make([]string, 6, 7)
 	if numbers {

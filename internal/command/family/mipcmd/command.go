@@ -1,8 +1,7 @@
+// Package mipcmd implements the commands' operations on Machine IR Profiles, and "profuse mip".
 package mipcmd
 
-import (
-	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
-)
+import "github.com/profuse-pgo/profuse/internal/command/ui/cli"
 
 // Command returns "profuse mip", which has commands of its own.
 func Command() *cli.Command {

@@ -1,13 +1,13 @@
 package mipcmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-
-	"github.com/profuse-pgo/profuse/internal/mip/buildid"
+	"os"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
@@ -16,6 +16,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 )
 
 // createCommand returns "profuse mip create", which replaces "llvm-mipdata create". "profuse merge
@@ -42,7 +44,7 @@ a .mipmap.`,
 }
 
 // documentLayoutUsage describes --document-layout, which sets [mip.WriteOptions.DocumentLayout].
-const documentLayoutUsage = "write the layout of the format's document, which differs from that of llvm-mipdata"
+const documentLayoutUsage = "write the layout of the format's document, which differs from llvm-mipdata's"
 
 // declareOutput declares -o and its alias -p, as in llvm-mipdata, and --checksum.
 func declareOutput(f *cli.Flags, output *string, checksum *console.Checksum) {
@@ -51,7 +53,6 @@ func declareOutput(f *cli.Flags, output *string, checksum *console.Checksum) {
 	f.Alias("o", "p")
 }
 
-// create is one run of "profuse mip create".
 type create struct {
 	output   string
 	checksum console.Checksum
@@ -115,4 +116,29 @@ func writeLocked(ctx context.Context, env *cli.Env, path string, ins []inputs.In
 		defer lock.Release()
 	}
 	return console.Write(env, path, ins, checksum, write)
+}
+
+// keepBuildID updates the file beside a new profile that holds the program's build id
+// ([buildid.Suffix]), because MIP profiles have no field for it. It creates the file only if
+// asked. If the build id is unknown, it removes an earlier file, which may be wrong.
+func keepBuildID(profilePath string, id []byte, asked bool) error {
+	if profilePath == "-" {
+		return nil
+	}
+	path := profilePath + buildid.Suffix
+	if _, err := os.Stat(path); !asked && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if len(id) == 0 {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	var file bytes.Buffer
+	if err := buildid.Write(&file, id); err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(path, &file)
 }

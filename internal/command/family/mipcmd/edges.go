@@ -56,8 +56,7 @@ func (f *fileFacts) collectEdges(p *mip.Profile, choose *regexp.Regexp) {
 	slices.SortStableFunc(f.Edges, func(a, b edgeFacts) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// addEdgeSources adds the source lines of the calls, and the names of callers that are not
-// instrumented.
+// addEdgeSources adds the source lines of the calls, and the names of callers that are not instrumented.
 func (f *fileFacts) addEdgeSources(program *debuginfo.Program) {
 	var lines lookups
 	for i := range f.Edges {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
@@ -54,7 +55,6 @@ type privacyFacts struct {
 	Epsilon     float64 `json:"epsilon"`
 }
 
-// functionFacts describe one function.
 type functionFacts struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled"`
@@ -78,7 +78,6 @@ type functionFacts struct {
 	Source        *sourceFacts `json:"source"`                 // where the function begins; null if unknown
 }
 
-// blockFacts describe one block.
 type blockFacts struct {
 	Offset  uint32       `json:"offset"` // bytes from the start of the function
 	Probe   bool         `json:"probe"`  // false if nothing recorded whether it ran
@@ -99,8 +98,7 @@ type factsOptions struct {
 	programs *sources.Programs // of --program
 }
 
-// collectFacts returns the facts of a MIP file up to its end or the first error, which it also
-// returns.
+// collectFacts returns the facts of a MIP file up to its end or the first error, which it also returns.
 func collectFacts(name string, data []byte, opt factsOptions) (*fileFacts, error) {
 	format, _ := formats.Detect(data)
 	f := &fileFacts{
@@ -151,18 +149,17 @@ func (f *fileFacts) collect(name string, data []byte, format formats.Format, opt
 func (f *fileFacts) setHeader(in *mip.Info) {
 	f.Version, f.Generation, f.PointerSize = in.Version, in.Generation, in.PointerSize
 	f.profileType = in.Type
-	f.ProfileType = append(f.ProfileType, in.Type.Names()...)
+	f.ProfileType = append(f.ProfileType, strings.Split(in.Type.String(), ", ")...)
 	if in.Flip > 0 {
 		f.Privacy = &privacyFacts{max(in.Files, 1), in.Flip, math.Log(1/in.Flip - 1)}
 	}
-	if in.Format != 0 {
+	if in.Format != "" {
 		f.ModuleHash = fmt.Sprintf("%#08x", in.ModuleHash)
 	}
 }
 
-// collectFunctions collects the facts of functions. program may be nil; with it, blocks without a
-// probe get the coverage that follows from other blocks. The totals of private coverage are
-// estimates.
+// collectFunctions collects the facts of functions. program may be nil; with it, blocks without a probe
+// get the coverage that follows from other blocks. The totals of private coverage are estimates.
 func (f *fileFacts) collectFunctions(p *mip.Profile, program *debuginfo.Program, opt factsOptions) (err error) {
 	if program != nil {
 		if p, err = program.Expand(p); err != nil {
@@ -213,7 +210,6 @@ func (f *fileFacts) collectFunctions(p *mip.Profile, program *debuginfo.Program,
 	return nil
 }
 
-// matches reports whether either form of a name matches.
 func matches(choose *regexp.Regexp, name, demangled string) bool {
 	return choose.MatchString(name) || choose.MatchString(demangled)
 }
@@ -246,8 +242,8 @@ func (l *lookups) add(address int64, source **sourceFacts) {
 // because the other facts do not need it.
 func (f *fileFacts) lookUp(program *debuginfo.Program, lines *lookups) {
 	err := program.Frames(lines.addresses, f.Warn, func(i int, frames []symbolize.Frame) {
-		if s := sourceFacts(debuginfo.Innermost(frames)); s.File != "" && s.Line > 0 {
-			*lines.sources[i] = &s
+		if s := debuginfo.Innermost(frames); s.File != "" && s.Line > 0 {
+			*lines.sources[i] = &sourceFacts{s.File, s.Line}
 		}
 	})
 	if err != nil {
@@ -255,7 +251,6 @@ func (f *fileFacts) lookUp(program *debuginfo.Program, lines *lookups) {
 	}
 }
 
-// functionOf describes a function without its blocks and source.
 func functionOf(fn *mip.Function) functionFacts {
 	facts := functionFacts{
 		Name: fn.Name, Demangled: symbols.Demangle(fn.Name), Address: fn.Address, Size: fn.Size,

@@ -29,7 +29,7 @@ input must list its functions: the program, its .mipmap or a merged profile.`,
 		},
 		Show:  func() family.Shower { return new(show) },
 		Check: func() family.Checker { return check{} },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 
 		Origin:    originOf,
 		Program:   programOf,
@@ -64,7 +64,6 @@ func programOf(name string, data []byte) (o packing.Origin, err error) {
 	return packing.Origin{Program: programKey(&m.info), BuildID: hex.EncodeToString(m.binary.BuildID)}, err
 }
 
-// show is one run of "profuse show".
 type show struct {
 	edges    bool // list the calls of the selected functions, or of all
 	programs *sources.Programs
@@ -92,7 +91,6 @@ func (s *show) Facts(name string, data []byte, _ formats.Format, opt *family.Sho
 	return collectFacts(name, data, factsOptions{opt, s.edges, s.programs})
 }
 
-// check is one run of "profuse check".
 type check struct{}
 
 // Checking a MIP profile needs no program.

@@ -29,7 +29,6 @@ const (
 	formatYAML = "yaml"
 )
 
-// adder adds up MIP profiles.
 type adder struct {
 	update bool // add to an existing output
 }
@@ -193,7 +192,7 @@ func (s *sum) checkBuild(p *merge.Profile) error {
 	case s.buildID == "":
 		s.builds.Store(p.BuildID, true)
 	case s.buildID != p.BuildID:
-		return flaw.File(p.Name).Field("build id in the pack").Got(p.BuildID).Wantf("%s, that of %s", s.buildID, s.base.name).
+		return flaw.File(p.Name).Field("build id in the pack").Got(p.BuildID).Wantf("%s, the build id of %s", s.buildID, s.base.name).
 			Hint("merge the profiles of each build with its own program").Mismatch()
 	}
 	return nil
@@ -280,7 +279,6 @@ type totals struct {
 	RawProfiles      uint32 `json:"raw_profiles"` // lower bound of the number of merged profiles: the greatest number that ran one function
 }
 
-// totalsOf computes the totals of a profile.
 func totalsOf(p *mip.Profile) (t totals) {
 	t.Functions = len(p.Functions)
 	for i := range p.Functions {

@@ -18,8 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// mipInputs returns the program of the fixtures and many inputs, of which
-// every fifth cannot be merged.
+// mipInputs returns the program of the fixtures and many inputs, of which every fifth cannot be merged.
 func mipInputs(t *testing.T) (*mipFile, []inputs.Input) {
 	t.Helper()
 	dir := filepath.Join(oracle.Root(t), "testdata", "mip")

@@ -100,7 +100,7 @@ func (c *plausible) checkBlocks(i int, f *mip.Function) {
 		}
 		for bit := range 32 {
 			if near := offset ^ 1<<bit; low < near && near < high {
-				c.remark(i, "offset of a block", "%#x", offset, "one between those of its neighbours")
+				c.remark(i, "offset of a block", "%#x", offset, "one between the offsets of its neighbours")
 				break
 			}
 		}

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/internal/mip/buildid"
-
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/mip"
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/sources"
+	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 	"github.com/profuse-pgo/profuse/internal/mip/debuginfo"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"

@@ -147,8 +147,7 @@ func printFunctions(p *family.Printer, f *fileFacts, functions []functionFacts, 
 	p.Table(header, rows)
 }
 
-// firstCall prints the mean rank of a function's first call, 1 for the first of all; "-" if
-// unknown.
+// firstCall prints the mean rank of a function's first call, 1 for the first of all; "-" if unknown.
 func firstCall(fn *functionFacts) string {
 	if fn.MeanOrder == 0 {
 		return "-"
@@ -181,7 +180,6 @@ func sourceNote(s *sourceFacts) string {
 	return fmt.Sprintf("  %s:%d", s.File, s.Line)
 }
 
-// printFunction prints one function with its blocks.
 func printFunction(p *family.Printer, f *fileFacts, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(uint64(fn.Size), "byte", "bytes"), "CFG " + fn.CFG}

@@ -33,7 +33,6 @@ func mip2yamlCommand() *cli.Command {
 	}
 }
 
-// mip2yaml is one run of "profuse mip mip2yaml".
 type mip2yaml struct {
 	programs sources.Programs // for the sources of functions
 	output   string
@@ -80,7 +79,6 @@ func (c *mip2yaml) run(_ context.Context, env *cli.Env, args []string) error {
 	})
 }
 
-// yaml2mipCommand returns "profuse mip yaml2mip".
 func yaml2mipCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "yaml2mip",
@@ -97,7 +95,6 @@ func yaml2mipCommand() *cli.Command {
 	}
 }
 
-// yaml2mip is one run of "profuse mip yaml2mip".
 type yaml2mip struct {
 	output   string
 	checksum console.Checksum

@@ -13,8 +13,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// fileFacts are the facts that "profuse show" prints about a sample profile. The JSON names are a
-// stable interface.
+// fileFacts are the facts that "profuse show" prints about a sample profile. The JSON names are a stable interface.
 type fileFacts struct {
 	family.Head
 	Kind         string          `json:"kind"`          // "context-sensitive, probe-based"
@@ -26,15 +25,13 @@ type fileFacts struct {
 	Symbols      int             `json:"symbols"`       // in the list of the program's functions
 	Sections     []sectionFacts  `json:"sections"`      // of an extensible binary file
 	Hottest      []functionFacts `json:"hottest"`
-	// Selected are the functions that --function selects, the greatest total first; null without
-	// the option.
+	// Selected are the functions that --function selects, the greatest total first; null without the option.
 	Selected []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
 	selecting, contexts bool
 }
 
-// sectionFacts describe one section of an extensible binary file.
 type sectionFacts struct {
 	Type   uint64   `json:"type"`
 	Name   string   `json:"name"`   // LLVM's
@@ -172,19 +169,19 @@ func (f *fileFacts) Print(p *family.Printer) {
 	if f.contexts {
 		things, hottest = "Contexts", "Hottest contexts"
 	}
-	functions := cli.Count(uint64(f.Functions))
+	functions := cli.Count(f.Functions)
 	if f.Inlined > 0 {
-		functions += ", with " + cli.Quantity(uint64(f.Inlined), "inlined one", "inlined ones")
+		functions += ", with " + cli.Quantity(f.Inlined, "inlined one", "inlined ones")
 	}
 	rows := [][2]string{
-		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(uint64(f.Size), "byte", "bytes"))},
+		{"Format", fmt.Sprintf("%s, %s", f.What, cli.Quantity(f.Size, "byte", "bytes"))},
 		{"Kind", f.Kind},
 		{things, functions},
 		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
 		{"Hot from", cli.Quantity(f.HotThreshold, "sample", "samples")},
 	}
 	if f.Symbols > 0 {
-		rows = append(rows, [2]string{"Symbols", cli.Count(uint64(f.Symbols))})
+		rows = append(rows, [2]string{"Symbols", cli.Count(f.Symbols)})
 	}
 	if len(f.Sections) > 0 {
 		var names []string
@@ -212,7 +209,6 @@ func (f *fileFacts) Print(p *family.Printer) {
 	}
 }
 
-// nameOf returns the name, mangled with --mangled.
 func nameOf(p *family.Printer, fn *functionFacts) string {
 	if p.Mangled {
 		return console.Printable(fn.Name)
@@ -220,17 +216,15 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 	return console.Printable(fn.Demangled)
 }
 
-// printFunctions prints a table of functions, or nothing if there are none.
 func printFunctions(p *family.Printer, functions []functionFacts, title string) {
 	header := []string{"Samples", "Entered", "Locations", "Inlined", title}
 	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
 		return []string{
-			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(uint64(fn.Locations)), cli.Count(uint64(fn.Inlined)), nameOf(p, fn),
+			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(fn.Locations), cli.Count(fn.Inlined), nameOf(p, fn),
 		}
 	})
 }
 
-// printFunction prints a function with its samples.
 func printFunction(p *family.Printer, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
 	what := []string{cli.Quantity(fn.Total, "sample", "samples"), "entered " + cli.Count(fn.Head)}

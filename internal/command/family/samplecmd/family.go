@@ -20,12 +20,11 @@ func Family() family.Family {
 		},
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return check{} },
-		Adder: func() merging.Adder { return new(adder) },
+		Adder: func() merging.FamilyAdder { return new(adder) },
 		Fit:   fitOf,
 	}
 }
 
-// show is one run of "profuse show".
 type show struct{}
 
 func (show) Declare(*cli.Flags)           {}
@@ -35,7 +34,6 @@ func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOp
 	return collectFacts(name, data, f, opt)
 }
 
-// check is one run of "profuse check".
 type check struct{}
 
 func (check) Open(*cli.Env, *sources.Programs) error { return nil }

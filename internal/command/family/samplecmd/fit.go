@@ -24,7 +24,6 @@ type fitFacts struct {
 	Functions []functionStale `json:"functions"` // that do not fit
 }
 
-// programFacts describe the program that the profile is compared with.
 type programFacts struct {
 	File      string `json:"file"`
 	Arch      string `json:"arch"`
@@ -32,7 +31,6 @@ type programFacts struct {
 	Functions int    `json:"functions"` // inlined ones included
 }
 
-// partFacts are the samples of one cause.
 type partFacts struct {
 	What      string  `json:"what"` // "fits", "changed", "lines", "renamed", "gone"
 	Samples   uint64  `json:"samples"`
@@ -189,12 +187,12 @@ func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]st
 		compared = "names alone: the program has no pseudo probes"
 	}
 	rows := [][2]string{
-		{"Program", fmt.Sprintf("%s: %s, %s", name(f.Program.File), f.Program.Arch, cli.Quantity(uint64(f.Program.Functions), "function", "functions"))},
+		{"Program", fmt.Sprintf("%s: %s, %s", name(f.Program.File), f.Program.Arch, cli.Quantity(f.Program.Functions, "function", "functions"))},
 		{"Compared", compared},
 	}
 	if s := f.Staleness; s.Calls > 0 {
 		rows = append(rows, [2]string{"Calls", fmt.Sprintf("%s of %s are elsewhere; matching of stale profiles finds %s",
-			cli.Count(uint64(s.StaleCalls)), cli.Count(uint64(s.Calls)), cli.Count(uint64(s.RecoveredCalls)))})
+			cli.Count(s.StaleCalls), cli.Count(s.Calls), cli.Count(s.RecoveredCalls))})
 	}
 	return rows
 }
@@ -203,7 +201,7 @@ func (f *fitFacts) rows(p *sampleprof.Profile, name func(string) string) [][2]st
 func (f *fitFacts) partRows() (rows [][]string) {
 	for i, part := range f.Parts {
 		if i == 0 || part.Functions > 0 {
-			rows = append(rows, []string{cli.Count(part.Samples), console.Percent(part.Share), cli.Count(uint64(part.Functions)), partTexts[i].text})
+			rows = append(rows, []string{cli.Count(part.Samples), console.Percent(part.Share), cli.Count(part.Functions), partTexts[i].text})
 		}
 	}
 	return rows

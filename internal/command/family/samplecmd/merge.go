@@ -25,7 +25,6 @@ const (
 	formatPartial  = "partial" // extbinary with what only later merges need
 )
 
-// adder adds up sample profiles.
 type adder struct {
 	write               sampleprof.WriteOptions
 	mergeCold, trimCold bool
@@ -69,8 +68,11 @@ func (c *adder) Refuses() []string { return []string{"program", "arch"} }
 // Check refuses options that exclude each other.
 func (c *adder) Check(r *merging.Options) error {
 	c.write.Lossless, c.sum = true, r.Format == formatPartial
-	if name := c.resultOption(); c.sum && !r.Partial && name != "" {
-		return cli.Usagef("--%s does not apply to --format partial; use it when you merge the partial sums", name)
+	if err := r.CheckPartial(c.sum, map[string]bool{
+		"md5-names": c.write.MD5, "split-layout": c.write.Split, "partial": c.partial, "merge-cold-contexts": c.mergeCold,
+		"trim-cold-contexts": c.trimCold, "flatten": c.flatten, "nest": c.nest, "size-limit": c.write.SizeLimit > 0,
+	}); err != nil {
+		return err
 	}
 	switch r.Format {
 	case formatText:
@@ -92,37 +94,7 @@ func (c *adder) Check(r *merging.Options) error {
 // Open makes the weights whole; Add divides the sum by r.Unit. A partial sum cannot be divided,
 // because rounding would change the sum of partial sums.
 func (c *adder) Open(r *merging.Options, _ func(string)) error {
-	if err := cmp.Or(r.CheckName(), r.FixWeights()); err != nil {
-		return err
-	}
-	if c.sum && r.Unit > 1 {
-		return cli.Usagef("--decay and fractions in --weighted-input do not apply to --format partial; use them when you merge the partial sums")
-	}
-	return nil
-}
-
-// resultOption returns the name of a given option that changes what is written of a sum; "" if
-// there is none.
-func (c *adder) resultOption() string {
-	switch {
-	case c.write.MD5:
-		return "md5-names"
-	case c.write.Split:
-		return "split-layout"
-	case c.partial:
-		return "partial"
-	case c.mergeCold:
-		return "merge-cold-contexts"
-	case c.trimCold:
-		return "trim-cold-contexts"
-	case c.flatten:
-		return "flatten"
-	case c.nest:
-		return "nest"
-	case c.write.SizeLimit > 0:
-		return "size-limit"
-	}
-	return ""
+	return cmp.Or(r.CheckName(), r.FixWeights(c.sum))
 }
 
 // reshapes reports whether the options change the sum between merging and writing.
@@ -144,7 +116,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	r := m.Finish()
 	if r.Left > 0 && !c.sum {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
-			cli.Quantity(uint64(r.Left), "function", "functions")), "")
+			cli.Quantity(r.Left, "function", "functions")), "")
 	}
 	if c.partial {
 		r.Kind.Partial = true
@@ -185,7 +157,6 @@ type result interface {
 	Write(io.Writer, sampleprof.WriteOptions) error
 }
 
-// addProfile adds a profile to the sum.
 func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
 	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
@@ -200,6 +171,6 @@ func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, e
 // contents describes a result with a number of functions in words.
 func contents(r result, functions int) string {
 	s := r.Summarize()
-	return fmt.Sprintf("%s, %s at %s", cli.Quantity(uint64(functions), "function", "functions"),
+	return fmt.Sprintf("%s, %s at %s", cli.Quantity(functions, "function", "functions"),
 		cli.Quantity(s.Total, "sample", "samples"), cli.Quantity(s.NumCounts, "location", "locations"))
 }

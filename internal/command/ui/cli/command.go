@@ -1,3 +1,9 @@
+// Package cli is the front end of profuse's own subcommands: commands, options that may stand between
+// the inputs, help texts, exit codes, and the properties of the terminal.
+//
+// Options have one dash or two, and "--" ends them, as in package flag. The exit code is [ExitOK],
+// [ExitFailure] or [ExitUsage]. Requested help goes to standard output, errors go to standard error.
+// Nothing is global: the streams come in an [Env].
 package cli
 
 import (
@@ -46,7 +52,6 @@ func (env *Env) PassOver(name string) {
 	env.passedOver[name] = true
 }
 
-// printPassedOver says how many files were passed over.
 func (env *Env) printPassedOver() {
 	n := len(env.passedOver)
 	if n == 0 {
@@ -60,12 +65,11 @@ func (env *Env) printPassedOver() {
 		fmt.Fprintf(env.Stderr, "note: passed over %s, which is no profile; --all-files takes it\n", first)
 		return
 	}
-	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(uint64(n)), first)
+	fmt.Fprintf(env.Stderr, "note: passed over %s files that are no profiles, such as %s; --all-files takes them\n", Count(n), first)
 }
 
-// Action runs a command with the arguments that are not options. The error decides the exit code:
-// nil means success, a [UsageError] a wrong command line, any other error a failure. [App.Run]
-// prints the error unless it is [ErrReported].
+// Action runs a command with the arguments that are not options. The error decides the exit code: nil means success, a
+// [UsageError] a wrong command line, any other error a failure. [App.Run] prints the error unless it is [ErrReported].
 type Action func(ctx context.Context, env *Env, args []string) error
 
 // A Command is one subcommand.
@@ -122,8 +126,7 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...)}
 }
 
-// Run runs the subcommand that args, without the program's name, ask for and
-// returns the exit code.
+// Run runs the subcommand that args, without the program's name, ask for and returns the exit code.
 func (a *App) Run(ctx context.Context, env *Env, args []string) int {
 	if len(args) == 0 {
 		a.help(env.Stderr)
@@ -194,7 +197,7 @@ func (c *Command) flags(env *Env) (*Flags, Action) {
 		f.Group("")
 		f.Var(&env.MaxInput, "max-input-size", "`SIZE` read pipes and compressed files of up to SIZE bytes, such as 512M or 20G "+
 			"(default 16G, of text 512M; less for small compressed files and on small machines)")
-		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only those that are profiles by name or contents")
+		f.BoolVar(&env.AllFiles, "all-files", false, "take all files in folders and patterns, not only files that are profiles by name or contents")
 	}
 	f.addSynonyms()
 	return f, action
@@ -225,7 +228,6 @@ func (a *App) runHelp(env *Env, args []string) int {
 	return ExitOK
 }
 
-// nested returns the app for the commands of a command.
 func (a *App) nested(c *Command) *App {
 	return &App{Name: a.Name + " " + c.Name, Short: c.Short, Long: c.Long, Commands: c.Commands, Moved: c.Moved}
 }

@@ -92,7 +92,6 @@ func (c *Command) complete(words []string) Expected {
 	return c.argument()
 }
 
-// argument describes the arguments of the command that are not options.
 func (c *Command) argument() Expected {
 	if c.Profiles {
 		return Expected{Files: Profiles}
@@ -121,7 +120,6 @@ func valueOf(o *flag.Flag, begun string) Expected {
 	return Expected{}
 }
 
-// commandWords returns the commands of the app.
 func (a *App) commandWords() (words []Candidate) {
 	for _, c := range a.Commands {
 		words = append(words, Candidate{c.Name, c.Short})
@@ -129,7 +127,6 @@ func (a *App) commandWords() (words []Candidate) {
 	return append(words, Candidate{"help", "show the help of a command"})
 }
 
-// optionWords returns the options.
 func (f *Flags) optionWords() (words []Candidate) {
 	for _, g := range f.sorted() {
 		for _, o := range g.options {
@@ -140,7 +137,6 @@ func (f *Flags) optionWords() (words []Candidate) {
 	return append(words, Candidate{"--help", "show the options"})
 }
 
-// beginning returns the candidates that begin with the typed text.
 func beginning(begun string, words []Candidate) (found []Candidate) {
 	for _, w := range words {
 		if strings.HasPrefix(w.Word, begun) {

@@ -35,7 +35,6 @@ type group struct {
 	options []*flag.Flag // by name
 }
 
-// allFormats is the title of the first group.
 const allFormats = "all formats"
 
 // NewFlags returns a set without options. [App.Run] calls it for commands.
@@ -108,7 +107,6 @@ func synonym(o *flag.Flag) string {
 	return ""
 }
 
-// addSynonyms declares the synonyms of the options declared so far.
 func (f *Flags) addSynonyms() {
 	var declared []*flag.Flag
 	f.VisitAll(func(o *flag.Flag) { declared = append(declared, o) })
@@ -130,7 +128,6 @@ func (f *Flags) Given(do func(name string)) {
 	})
 }
 
-// parse sets the options in args and returns the other arguments in order.
 func (f *Flags) parse(args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		arg := args[0]
@@ -191,8 +188,7 @@ func isBool(o *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// explain turns an error of package flag about the option arg, with the next argument, into a usage
-// error.
+// explain turns an error of package flag about the option arg, with the next argument, into a usage error.
 func (f *Flags) explain(arg, next string, err error) error {
 	if err == flag.ErrHelp {
 		return err
@@ -242,7 +238,6 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// help prints the options, with headings if there are several groups.
 func (f *Flags) help(w io.Writer) {
 	groups := f.sorted()
 	var lists [][][2]string
@@ -275,7 +270,6 @@ func (g *group) heading(f *Flags) string {
 	return " for " + g.title
 }
 
-// rows describes the options.
 func (g *group) rows() [][2]string {
 	var rows [][2]string
 	for _, o := range g.options {

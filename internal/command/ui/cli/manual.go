@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Manual writes the manual page of the app, or of the command that path names, in the macros of
-// man(7). source is the program's name and version. The page has no date, so that equal versions
-// have equal pages.
+// Manual writes the manual page of the app, or of the command that path names, in the macros of man(7). source is the
+// program's name and version. The page has no date, so that equal versions have equal pages.
 func (a *App) Manual(w io.Writer, path []string, source string) error {
 	if len(path) > 0 {
 		c := a.find(path[0])
@@ -33,7 +32,6 @@ func (a *App) Manual(w io.Writer, path []string, source string) error {
 	return err
 }
 
-// commandManual writes the page of one command.
 func (a *App) commandManual(w io.Writer, c *Command, source string) error {
 	m := manual{}
 	m.head(a.Name+" "+c.Name, c.Short, source)
@@ -57,10 +55,8 @@ func (a *App) commandManual(w io.Writer, c *Command, source string) error {
 	return err
 }
 
-// A manual is the text of a page.
 type manual struct{ strings.Builder }
 
-// head begins the page.
 func (m *manual) head(name, short, source string) {
 	page := strings.ReplaceAll(name, " ", "-")
 	fmt.Fprintf(m, ".TH %s 1 \"\" \"%s\" \"User Commands\"\n.SH NAME\n%s \\- %s\n",
@@ -69,7 +65,6 @@ func (m *manual) head(name, short, source string) {
 
 func (m *manual) section(title string) { fmt.Fprintf(m, ".SH %s\n", roff(title)) }
 
-// entry writes a word and its explanation.
 func (m *manual) entry(word, about string) {
 	fmt.Fprintf(m, ".TP\n.B %s\n%s\n", roff(word), roff(about))
 }

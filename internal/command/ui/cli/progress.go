@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// progressInterval is the time between two redraws.
 const progressInterval = time.Second / 10
 
 // Progress counts units of work and shows the count as a [StatusLine], which it removes at the end.
@@ -70,15 +69,15 @@ func (p *Progress) Stop() {
 
 // String returns the line as it stands, "inputs read: 12 of 340, 56 MB".
 func (p *Progress) String() string {
-	s := p.what + ": " + Count(uint64(p.done.Load()))
+	s := p.what + ": " + Count(p.done.Load())
 	if total := p.total.Load(); total > 0 {
-		s += " of " + Count(uint64(total))
+		s += " of " + Count(total)
 	}
-	return s + ", " + Size(uint64(p.bytes.Load()))
+	return s + ", " + Size(p.bytes.Load())
 }
 
 // Size prints a number of bytes with a decimal unit.
-func Size(n uint64) string {
+func Size[N Integer](n N) string {
 	const k = 1000
 	units := []string{"bytes", "kB", "MB", "GB", "TB"}
 	if n < k {

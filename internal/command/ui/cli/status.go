@@ -26,7 +26,6 @@ func (e *Env) StatusLine(quiet bool) *StatusLine {
 	return s
 }
 
-// eraseLine erases the line from the cursor on.
 const eraseLine = "\x1b[K"
 
 // Shown reports whether [StatusLine.Set] shows anything.

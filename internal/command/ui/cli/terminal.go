@@ -20,8 +20,7 @@ type Terminal struct {
 // fallbackWidth is the width, in columns, of a terminal of unknown width.
 const fallbackWidth = 100
 
-// Terminal examines one of the streams of env. Colour is off under NO_COLOR
-// and TERM=dumb; see https://no-color.org.
+// Terminal examines one of the streams of env. Colour is off under NO_COLOR and TERM=dumb; see https://no-color.org.
 func (e *Env) Terminal(w io.Writer) Terminal {
 	f := screen.Terminal(w)
 	if f == nil {

@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// helpWidth is the width of help texts, in columns.
 const helpWidth = 80
 
-// columnGap is the space around and between two columns.
 const columnGap = 2
 
 // columnWidth returns the width of the first column: the greatest width of a name up to 24.
@@ -108,17 +106,21 @@ func Shorten(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[n-(keep-head):])
 }
 
+// An Integer is a number that texts have.
+type Integer interface {
+	int | int32 | int64 | uint32 | uint64
+}
+
 // Count prints n with thousands separators.
-func Count(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	var b strings.Builder
-	for i, digit := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
+func Count[N Integer](n N) string {
+	digits, negative := strings.CutPrefix(fmt.Sprint(n), "-")
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	return b.String()
+	if negative {
+		return "-" + digits
+	}
+	return digits
 }
 
 // A Part is a number of things of one kind.
@@ -131,24 +133,25 @@ type Part struct {
 func Parts(parts ...Part) (words []string) {
 	for _, p := range parts {
 		if p.N > 0 {
-			words = append(words, Count(uint64(p.N))+" "+p.What)
+			words = append(words, Count(p.N)+" "+p.What)
 		}
 	}
 	return words
 }
 
 // Quantity prints a number with its unit: "1 function", "1,234 functions".
-func Quantity(n uint64, one, many string) string {
+func Quantity[N Integer](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return Count(n) + " " + many
 }
 
-// Percent prints part of whole with one decimal. It prints "0 %" and "100 %" only if they are exact.
-func Percent(part, whole uint64) string {
+// Percent prints part of whole with one decimal. It prints "0 %" and "100 %" only if they are exact, and "0 %" for
+// negative numbers.
+func Percent[N Integer](part, whole N) string {
 	switch {
-	case whole == 0 || part == 0:
+	case whole <= 0 || part <= 0:
 		return "0 %"
 	case part == whole:
 		return "100 %"
@@ -182,4 +185,25 @@ func nearest(s string, words []string) string {
 		}
 	}
 	return best
+}
+
+// Distance returns the least number of insertions, deletions and replacements of bytes that turn a into b.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1) // distances of a[:i] to every prefix of b
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

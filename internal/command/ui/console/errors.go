@@ -1,9 +1,12 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -11,8 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Warnings returns a function that prints warnings on standard error, with control characters
-// escaped.
+// Warnings returns a function that prints warnings on standard error, with control characters escaped.
 func Warnings(env *cli.Env) func(profile.Warning) {
 	return func(w profile.Warning) {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(NewWarning(w).String()))
@@ -47,7 +49,7 @@ func NewError(err error) *Error {
 		e.File, e.Message = se.URL, se.Reason()
 	}
 	if fe := (*profile.FormatError)(nil); errors.As(err, &fe) {
-		e.SetPlace(fe.Place)
+		e.SetPosition(fe.Position)
 		e.Field, e.Got, e.Want, e.Hint = fe.Field, fe.Got, fe.Want, fe.Hint
 		anonymous := *fe
 		anonymous.File = ""
@@ -56,8 +58,8 @@ func NewError(err error) *Error {
 	return e
 }
 
-// SetPlace sets the file and the position in it.
-func (e *Error) SetPlace(p profile.Place) {
+// SetPosition sets the file and the position in it.
+func (e *Error) SetPosition(p profile.Position) {
 	e.File, e.Section, e.Line, e.Column = p.File, p.Section, p.Line, p.Column
 	if p.Offset >= 0 {
 		e.Offset = &p.Offset
@@ -89,4 +91,17 @@ func (e *Error) Text() string {
 		return e.Function + ": " + e.Message
 	}
 	return e.Message
+}
+
+// WriteJSON writes facts, indented by prefix from the second line on. It ignores errors of w, which
+// must be a writer that keeps them, such as a bytes.Buffer or bufio.Writer.
+func WriteJSON(w io.Writer, facts any, prefix string) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, "  ")
+	if err := enc.Encode(facts); err != nil {
+		panic("facts as JSON: " + err.Error()) // they are plain values
+	}
+	w.Write(b.Bytes())
 }

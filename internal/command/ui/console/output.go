@@ -61,7 +61,6 @@ func OpenOutput(env *cli.Env, path string, ins []inputs.Input, checksum Checksum
 	return &Output{f, f.Commit, func() { f.Close() }}, nil
 }
 
-// openObject opens an object of a bucket.
 func openObject(env *cli.Env, url string, ins []inputs.Input, checksum Checksum) (*Output, error) {
 	if checksum {
 		return nil, cli.Usagef("option --checksum needs an output that is a file")
@@ -112,8 +111,7 @@ func RefuseTerminal(env *cli.Env, output, what, instead string) error {
 	return cli.Usagef("refusing to write %s to a terminal; use -o FILE%s", what, instead)
 }
 
-// Write opens an output, see OpenOutput, passes it to write and commits it. A file appears whole or
-// not at all.
+// Write opens an output, see OpenOutput, passes it to write and commits it. A file appears whole or not at all.
 func Write(env *cli.Env, path string, ins []inputs.Input, checksum Checksum, write func(io.Writer) error) error {
 	out, err := OpenOutput(env, path, ins, checksum)
 	if err != nil {

@@ -10,16 +10,14 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
-// TestSchemas: what merge --report, show --json and check --json write about all
-// fixtures, most of them broken on purpose or of other versions, meets the schemas in
-// docs, and so do the reasons in the quarantines of merge and watch. Reports are the
-// same for any number of workers. The outputs contain errors of every class. What
-// doctor --json writes meets its schema as well.
+// TestSchemas: what merge --report, show --json and check --json write about all fixtures, most of them broken on
+// purpose or of other versions, meets the schemas in docs, and so do the reasons in the quarantines of merge and watch.
+// Reports are the same for any number of workers. The outputs contain errors of every class. What doctor --json writes
+// meets its schema as well.
 //
 // It stands apart from the other tests of the commands: those start their own
 // binary hundreds of times, and loading the validator takes longer than profuse.
@@ -129,7 +127,7 @@ func TestSchemas(t *testing.T) {
 	// reasons validates those in a quarantine and counts them.
 	reasons := func(quarantine string) (n int) {
 		err := filepath.WalkDir(quarantine, func(path string, _ os.DirEntry, err error) error {
-			file, ok := strings.CutSuffix(path, merge.ReasonSuffix)
+			file, ok := strings.CutSuffix(path, ".reason.json")
 			if !ok || err != nil {
 				return err
 			}

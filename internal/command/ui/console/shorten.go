@@ -7,9 +7,8 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 )
 
-// ShortenName shortens a function's name to at most width columns. It cuts the least distinctive part
-// first: the file in brackets after the name, then the parameters, then the template arguments, and
-// last the middle of the name.
+// ShortenName shortens a function's name to at most width columns. It cuts the least distinctive part first: the file
+// in brackets after the name, then the parameters, then the template arguments, and last the middle of the name.
 func ShortenName(name string, width int) string {
 	if width < 1 || utf8.RuneCountInString(name) <= width {
 		return name

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 func TestShortenName(t *testing.T) {
@@ -48,8 +50,7 @@ func TestShortenName(t *testing.T) {
 	}
 }
 
-// TestTableRule: on no terminal names are whole, and the line above them is not
-// as long.
+// TestTableRule: on no terminal names are whole, and the line above them is not as long.
 func TestTableRule(t *testing.T) {
 	var out strings.Builder
 	p := Printer{W: &out}
@@ -58,5 +59,33 @@ func TestTableRule(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) != 5 || utf8.RuneCountInString(lines[2]) != TableIndent+maxRule || !strings.HasSuffix(lines[3], name) {
 		t.Errorf("%d lines, the second of %d columns", len(lines), utf8.RuneCountInString(lines[2]))
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]string{
+		"f(int) [dir/ä.c]":  "f(int) [dir/ä.c]",
+		"\x1b[2Jgone":       `\x1b[2Jgone`,
+		"two\nlines":        `two\nlines`,
+		"bad \xff \"byte\"": `bad \xff "byte"`,
+	} {
+		if got := Printable(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestStackNameOfManyFrames: a line does not show all of millions of frames.
+func TestStackNameOfManyFrames(t *testing.T) {
+	frames := make([]profile.Frame, maxStackFrames+2)
+	for i := range frames {
+		frames[i].Name = "f"
+	}
+	p := &Printer{}
+	if got := p.StackName(frames); !strings.HasSuffix(got, " < f < 2 frames more") {
+		t.Errorf("ends with %q", got[len(got)-30:])
+	}
+	if got := p.StackName(frames[1:]); strings.Contains(got, "more") || strings.Count(got, "f") != maxStackFrames+1 {
+		t.Errorf("ends with %q", got[len(got)-30:])
 	}
 }

@@ -1,3 +1,5 @@
+// Package console writes the output of commands: tables and names for people, JSON for programs,
+// errors for both, and result files.
 package console
 
 import (
@@ -40,8 +42,7 @@ func newTable() table.Writer {
 	return t
 }
 
-// render prints a table, indented. It shortens the line below a header to maxRule columns: names may
-// have megabytes.
+// render prints a table, indented. It shortens the line below a header to maxRule columns: names may have megabytes.
 func (p *Printer) render(t table.Writer) {
 	indent := strings.Repeat(" ", TableIndent)
 	for line := range strings.Lines(t.Render() + "\n") {

@@ -40,8 +40,7 @@ func Code(ctx context.Context) int {
 	return (&Signal{syscall.SIGINT}).Code()
 }
 
-// CodeOf returns the exit code of a process that has ended; if a signal ended it, the code that
-// shells give.
+// CodeOf returns the exit code of a process that has ended; if a signal ended it, the code that shells give.
 func CodeOf(process *os.ProcessState) int {
 	if status, ok := process.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return (&Signal{status.Signal()}).Code()
@@ -60,10 +59,9 @@ func Allow(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Context returns a context that ends with the first signal that asks the process to end; its cause is
-// a [*Signal]. After the grace, or at a second signal, Context removes the temporary files, prints a
-// message with the name of the program, and exits. It handles these signals for the life of the
-// process.
+// Context returns a context that ends with the first signal that asks the process to end; its cause is a [*Signal].
+// After the grace, or at a second signal, Context removes the temporary files, prints a message with the name of the
+// program, and exits. It handles these signals for the life of the process.
 func Context(program string) context.Context {
 	grace := new(atomic.Int64)
 	grace.Store(int64(Grace))
@@ -90,7 +88,6 @@ func Context(program string) context.Context {
 	return ctx
 }
 
-// end ends the process.
 func end(program string, s *Signal) {
 	// Writing to standard error may block if its reader has stopped reading.
 	time.AfterFunc(Grace/10, func() { os.Exit(s.Code()) })

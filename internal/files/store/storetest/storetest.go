@@ -61,13 +61,11 @@ func read(t *testing.T, s store.Store, o store.Object, offset, length int64) []b
 	return data
 }
 
-// testObjects: an object has the bytes that were written, in whole and in part, until it is replaced
-// or deleted.
+// testObjects: an object has the bytes that were written, in whole and in part, until it is replaced or deleted.
 func testObjects(t *testing.T, s store.Store) {
 	// Random bytes, since a server may store equal blocks once.
 	rng := rand.New(rand.NewPCG(1, 2))
-	// Drivers upload from some size on in several parts (multipart uploads of S3, blocks of Azure), which
-	// must end up in order.
+	// Drivers upload from some size on in several parts (multipart uploads of S3, blocks of Azure), which must end up in order.
 	large := make([]byte, 11<<20) // several parts
 	for i := range large {
 		large[i] = byte(rng.Uint32())
@@ -117,7 +115,6 @@ func testObjects(t *testing.T, s store.Store) {
 	}
 }
 
-// wantError checks that err is an error of package store with the object's URL and the reason.
 func wantError(t *testing.T, err, want error, url string) {
 	t.Helper()
 	if e := (*store.Error)(nil); !errors.Is(err, want) || !errors.As(err, &e) || e.URL != url {
@@ -194,8 +191,7 @@ func testChanged(t *testing.T, s store.Store) {
 
 // testCreate has many writers create the same objects.
 func testCreate(t *testing.T, open func(t *testing.T) store.Store) {
-	// Three connections stand for several processes: a lock inside one connection would hide a
-	// race of the server.
+	// Three connections stand for several processes: a lock inside one connection would hide a race of the server.
 	stores := []store.Store{open(t), open(t), open(t)}
 	// Twelve writers use three connections, forty times, because their order is random.
 	for i := range 40 {

@@ -1,9 +1,10 @@
-package irpgo
+package irpgocmd
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -16,21 +17,21 @@ func TestDivide(t *testing.T) {
 		}
 		var texts [2]string
 		for i, weight := range []uint64{1, 100} {
-			r, err := NewReader(f.Path, f.Bytes(t), ReaderOptions{})
-			if err != nil || r.Info.Variant.Has(HasMemProf) {
+			r, err := irpgo.NewReader(f.Path, f.Bytes(t), irpgo.ReaderOptions{})
+			if err != nil || r.Info.Variant.Has(irpgo.HasMemProf) {
 				break
 			}
-			m := NewMerger(MergeOptions{})
+			m := irpgo.NewMerger(irpgo.MergeOptions{})
 			if _, err := m.Add(r, weight); err != nil {
 				break
 			}
 			p := m.Finish().Profile()
-			if p.Variant.Has(SingleByte) {
-				p.Divide(2) // what ran stays
+			if p.Variant.Has(irpgo.SingleByte) {
+				divide(p, 2) // what ran stays
 			}
-			p.Divide(weight)
+			divide(p, weight)
 			var b strings.Builder
-			if err := WriteText(&b, p, TextOptions{}); err != nil {
+			if err := irpgo.WriteText(&b, p, irpgo.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			texts[i] = b.String()
@@ -45,13 +46,13 @@ func TestDivide(t *testing.T) {
 	if tested < 10 {
 		t.Errorf("%d profiles tested", tested)
 	}
-	p, err := Read("text", []byte(":ir\nf\n1\n3\n14\n15\n4\n1\n0\n1\n2\na:5\nb:4\n\n"), ReaderOptions{})
+	p, err := irpgo.Read("text", []byte(":ir\nf\n1\n3\n14\n15\n4\n1\n0\n1\n2\na:5\nb:4\n\n"), irpgo.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Divide(10)
+	divide(p, 10)
 	var b strings.Builder
-	if err := WriteText(&b, p, TextOptions{}); err != nil {
+	if err := irpgo.WriteText(&b, p, irpgo.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String(); !strings.Contains(got, "\n1\n2\n0\n") || !strings.Contains(got, "\n1\n** External Symbol **:1\n") {

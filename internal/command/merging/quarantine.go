@@ -1,4 +1,4 @@
-package merge
+package merging
 
 import (
 	"bytes"
@@ -11,38 +11,36 @@ import (
 	"sync"
 
 	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
+	"github.com/profuse-pgo/profuse/merge"
 )
 
-// A Quarantine is a folder that keeps the profiles left out of a merge. Each
-// keeps its path below the folder, and a file beside it states the reason. A
-// profile in a regular file is linked; any other, such as a member of an archive,
-// is copied.
-type Quarantine struct {
-	// Move moves files instead of linking them once the result is written.
-	Move bool
-	// Reason returns the content of the file beside a profile.
-	Reason func(*Account) []byte
+// A quarantine is a folder that keeps the profiles left out of a merge. Each keeps its path below the folder, and a
+// file beside it states the reason. A profile in a regular file is linked; any other, such as a member of an
+// archive, is copied.
+type quarantine struct {
+	move   bool                        // move files instead of linking them once the result is written
+	reason func(*merge.Account) []byte // returns the content of the file beside a profile
 
 	dir string
 
 	mu    sync.Mutex
-	moves []string // files that Finish moves
-	err   error    // the first error of Add or Finish
+	moves []string // files that finish moves
+	err   error    // the first error
 }
 
-// ReasonSuffix ends the name of the file that states the reason.
-const ReasonSuffix = ".reason.json"
+// reasonSuffix ends the name of the file that states the reason.
+const reasonSuffix = ".reason.json"
 
-// OpenQuarantine makes the folder unless it exists.
-func OpenQuarantine(dir string) (*Quarantine, error) {
+// openQuarantine makes the folder unless it exists.
+func openQuarantine(dir string) (*quarantine, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("quarantine: %w", err)
 	}
-	return &Quarantine{dir: dir}, nil
+	return &quarantine{dir: dir}, nil
 }
 
-// Holds reports whether a path is in the folder.
-func (q *Quarantine) Holds(path string) bool {
+// holds reports whether a path is in the folder.
+func (q *quarantine) holds(path string) bool {
 	dir, err := filepath.Abs(q.dir)
 	if err != nil {
 		return false
@@ -54,8 +52,8 @@ func (q *Quarantine) Holds(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// place returns the path in the folder for a file.
-func (q *Quarantine) place(name string) string {
+// pathOf returns the path in the folder for a file.
+func (q *quarantine) pathOf(name string) string {
 	name = filepath.Clean(strings.TrimPrefix(name, filepath.VolumeName(name)))
 	var parts []string
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
@@ -70,20 +68,19 @@ func (q *Quarantine) place(name string) string {
 	return filepath.Join(q.dir, filepath.Join(parts...))
 }
 
-// Add keeps the profile if it was left out. Pass Add as [Options].Ended.
-// [Quarantine.Finish] returns its first error.
-func (q *Quarantine) Add(a *Account) {
+// add keeps the profile if it was left out. finish returns its first error.
+func (q *quarantine) add(a *merge.Account) {
 	if a.Err == nil {
 		return
 	}
-	err := q.put(a)
-	if err == nil && q.Reason != nil {
-		err = atomicfile.WriteFile(q.place(a.File)+ReasonSuffix, bytes.NewReader(q.Reason(a)))
+	err := q.keepProfile(a)
+	if err == nil && q.reason != nil {
+		err = atomicfile.WriteFile(q.pathOf(a.File)+reasonSuffix, bytes.NewReader(q.reason(a)))
 	}
-	q.failed(err)
+	q.keepError(err)
 }
 
-func (q *Quarantine) failed(err error) {
+func (q *quarantine) keepError(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err != nil && q.err == nil {
@@ -91,8 +88,8 @@ func (q *Quarantine) failed(err error) {
 	}
 }
 
-func (q *Quarantine) put(a *Account) error {
-	to := q.place(a.File)
+func (q *quarantine) keepProfile(a *merge.Account) error {
+	to := q.pathOf(a.File)
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
@@ -103,7 +100,7 @@ func (q *Quarantine) put(a *Account) error {
 			return nil
 		}
 		return atomicfile.WriteFile(to, bytes.NewReader(a.Data))
-	case q.Move:
+	case q.move:
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.moves = append(q.moves, a.File)
@@ -112,24 +109,22 @@ func (q *Quarantine) put(a *Account) error {
 	return linkFile(a.File, to)
 }
 
-// Finish handles the files that Add has left for Move: it moves them if the result
-// was written and links them otherwise, so that the next run still finds them in
-// their old places. It returns the first error of the quarantine.
-func (q *Quarantine) Finish(written bool) error {
+// finish moves the files that add left for it if the result was written, and links them otherwise, so that the next
+// run still finds them. It returns the first error of the quarantine.
+func (q *quarantine) finish(written bool) error {
 	for _, name := range q.moves {
 		// Link and remove: renaming onto a link to the same file, left by an
 		// earlier run, does nothing, and renaming across file systems fails.
-		err := linkFile(name, q.place(name))
+		err := linkFile(name, q.pathOf(name))
 		if err == nil && written {
 			err = os.Remove(name)
 		}
-		q.failed(err)
+		q.keepError(err)
 	}
 	return q.err
 }
 
-// linkFile makes to a hard link to from, or a copy where the file system has no
-// hard links.
+// linkFile makes to a hard link to from, or a copy where the file system has no hard links.
 func linkFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {

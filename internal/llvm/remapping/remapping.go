@@ -1,4 +1,5 @@
-package irpgo
+// Package remapping reads the files by which functions get other names (LLVM's SymbolRemapper).
+package remapping
 
 import (
 	"cmp"
@@ -8,14 +9,13 @@ import (
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
-// ParseRemapping reads a remapping file and returns a function that renames functions by the file
-// (LLVM's SymbolRemapper), so that a profile stays useful after functions were renamed. Functions that
-// the file does not name keep their names.
+// Parse reads a remapping file and returns a function that renames functions by the file, so that a profile stays
+// useful after functions were renamed. Functions that the file does not name keep their names.
 //
 // The file has a line for each name, "OLD NEW" with one space between. Blank lines and lines that begin
 // with "#" are skipped; if two lines have one name, the first counts. Names are PGO names of any
 // language: mangled, and with the file prefix for local functions.
-func ParseRemapping(file string, data []byte) (rename func(name string) string, err error) {
+func Parse(file string, data []byte) (rename func(name string) string, err error) {
 	names := make(map[string]string)
 	number := 0
 	for line := range strings.SplitSeq(string(data), "\n") {

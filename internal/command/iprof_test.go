@@ -2,9 +2,7 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -13,21 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
-
-// profuseOutput runs a command that has to succeed and returns what it
-// prints.
-func profuseOutput(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, diag bytes.Buffer
-	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &diag, Getenv: os.Getenv}
-	if code := run(context.Background(), env, append([]string{"profuse"}, args...)); code != 0 {
-		t.Fatalf("profuse %q: exit code %d\n%s%s", args, code, out.String(), diag.String())
-	}
-	return out.String()
-}
 
 // compileJava compiles sources with javac and packs the classes into a jar.
 func compileJava(t *testing.T, jar string, sources ...string) {
@@ -42,18 +27,13 @@ func compileJava(t *testing.T, jar string, sources ...string) {
 	}
 }
 
-// trueCounts returns what the comments of the sources say how often each line
-// runs, by "File.java LINE".
+// trueCounts returns what the comments of the sources say how often each line runs, by "File.java LINE".
 func trueCounts(t *testing.T, sources []string) map[string]uint64 {
 	t.Helper()
 	comment := regexp.MustCompile(`// (\d+)\s*$`)
 	counts := make(map[string]uint64)
 	for _, source := range sources {
-		text, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, line := range strings.Split(string(text), "\n") {
+		for i, line := range strings.Split(string(oracle.ReadFile(t, source)), "\n") {
 			if m := comment.FindStringSubmatch(line); m != nil {
 				n, err := strconv.ParseUint(m[1], 10, 64)
 				if err != nil {
@@ -78,15 +58,16 @@ func appSources(t *testing.T) (sources []string) {
 // TestCoverageOfCompiledClasses compiles the program of app.iprof, and compares
 // the lines of the tracefile with how often they ran in truth.
 func TestCoverageOfCompiledClasses(t *testing.T) {
+	t.Parallel()
 	sources := appSources(t)
 	dir := t.TempDir()
 	jar := filepath.Join(dir, "app.jar")
 	compileJava(t, jar, sources...)
 	profile := filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof")
 	info := filepath.Join(dir, "app.info")
-	profuseOutput(t, "export", "-q", "--to", "lcov", "--classes", jar, "--source", filepath.Dir(filepath.Dir(sources[0])), "-o", info, profile)
+	profuse(t, "export", "-q", "--to", "lcov", "--classes", jar, "--source", filepath.Dir(filepath.Dir(sources[0])), "-o", info, profile)
 	text := oracle.ReadFile(t, info)
-	got, want := parseLCOV(t, string(text)), trueCounts(t, sources)
+	got, want := parseLCOV(t, string(text), filepath.Base), trueCounts(t, sources)
 	if len(got.lines) < 15 {
 		t.Errorf("only %d lines", len(got.lines))
 	}
@@ -105,7 +86,7 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	}
 
 	// What is shipped as compiled gives the same.
-	shipped := profuseOutput(t, "export", "-q", "--to", "lcov", "--classes", filepath.Join(oracle.Root(t), "testdata", "iprof", "app", "classes"),
+	shipped := profuse(t, "export", "-q", "--to", "lcov", "--classes", filepath.Join(oracle.Root(t), "testdata", "iprof", "app", "classes"),
 		"--source", filepath.Dir(filepath.Dir(sources[0])), profile)
 	if diff := cmp.Diff(string(text), shipped); diff != "" {
 		t.Error(diff)
@@ -117,16 +98,13 @@ func TestCoverageOfCompiledClasses(t *testing.T) {
 	}
 }
 
-// TestCheckByCompiledClasses changes the program: a method has another type, a
-// class and a method are gone.
+// TestCheckByCompiledClasses changes the program: a method has another type, a class and a method are gone.
 func TestCheckByCompiledClasses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var sources []string
 	for _, source := range appSources(t) {
-		text, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := oracle.ReadFile(t, source)
 		for old, changed := range map[string]string{
 			"int feed(int i) {": "int feed(long j) { int i = (int) j;", "class Dog": "class Hound", "new Dog": "new Hound", "fail()": "failure()",
 			"report(": "tell(",
@@ -138,7 +116,7 @@ func TestCheckByCompiledClasses(t *testing.T) {
 	}
 	jar := filepath.Join(dir, "app.jar")
 	compileJava(t, jar, sources...)
-	got := profuseOutput(t, "check", "--classes", jar, filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof"))
+	got := profuse(t, "check", "--classes", jar, filepath.Join(oracle.Root(t), "testdata", "iprof", "app.iprof"))
 	_, got, _ = strings.Cut(got, "\n")
 	want := `
    Exist    Gone  Not judged  Counts, by 5 classes
@@ -157,5 +135,64 @@ func TestCheckByCompiledClasses(t *testing.T) {
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestIprofSamples takes recordings of real programs through the commands.
+func TestIprofSamples(t *testing.T) {
+	t.Parallel()
+	samples := filepath.Join(oracle.Samples(t), "iprof")
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"tiny", "streamtdi-0.4.0", "binary-tree-0.2.0"} {
+		if name != "tiny" && !oracle.Everything() { // megabytes
+			break
+		}
+		sample := filepath.Join(samples, name+".iprof")
+		if out := profuse(t, "check", sample); !strings.Contains(out, ": ok: iprof profile version ") || strings.Contains(out, "warning") {
+			t.Errorf("check: %s", out)
+		}
+		profuse(t, "iprof", "prune", "-q", "--keep-unused", "-o", file("same.iprof"), sample)
+		if name != "binary-tree-0.2.0" { // cannot be written in its version
+			wantSame(t, file("same.iprof"), sample)
+		} else if out := profuse(t, "check", file("same.iprof")); !strings.Contains(out, "version 1.0.0, records: 21941") {
+			t.Errorf("%s rewritten: %s", name, out)
+		}
+		profuse(t, "merge", "-q", "-o", file("twice.iprof"), sample, sample)
+		profuse(t, "merge", "-q", "-o", file("double.iprof"), "--weighted-input", "2,"+sample)
+		wantSame(t, file("twice.iprof"), file("double.iprof"))
+		if out := profuse(t, "show", sample); !strings.Contains(out, "Hottest methods") {
+			t.Errorf("show: %s", out)
+		}
+		if out := profuse(t, "compare", "--table", "calls", sample, file("twice.iprof")); !strings.Contains(out, "100.00 % of the weight") ||
+			!strings.Contains(out, "2.00 times") {
+			t.Errorf("compare: %s", out)
+		}
+		if out := profuse(t, "export", "--to", "folded", "--table", "calls", sample); strings.Count(out, "\n") < 40 {
+			t.Errorf("export: %s", out)
+		}
+	}
+
+	stdout, stderr, code := runProfuse(t.Context(), "check", filepath.Join(samples, "elidemin-jspy-1.0.0-unresolved.iprof"))
+	const sentence = "the recording was not resolved: instead of names there is a placeholder, so nothing says which methods its 12285 entries " +
+		"are about; it cannot be used, and has to be recorded again\n"
+	if code != 1 || !strings.Contains(stdout, sentence) {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+
+	// The generator makes pairs of which one has other ids, another order and its counts times three.
+	generate := filepath.Join(samples, "generate.py")
+	python := oracle.Tool(t, "python3")
+	for _, more := range [][]string{nil, {"--version", "1.1.0"}} {
+		a := append([]string{generate, "--preset", "tiny", "-o", file("a.iprof")}, more...)
+		b := append([]string{generate, "--preset", "tiny", "--shuffle", "7", "--weight", "3", "-o", file("b.iprof")}, more...)
+		for _, args := range [][]string{a, b} {
+			if _, stderr, code := oracle.Run(t, python, args...); code != 0 {
+				t.Fatalf("%q: %s", args, stderr)
+			}
+		}
+		profuse(t, "merge", "-q", "-o", file("sum.iprof"), file("a.iprof"), file("b.iprof"))
+		profuse(t, "merge", "-q", "-o", file("four.iprof"), "--weighted-input", "4,"+file("a.iprof"))
+		wantSame(t, file("sum.iprof"), file("four.iprof"))
 	}
 }

@@ -97,7 +97,7 @@ func TestLikelyCauses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{&profile.FormatError{Place: profile.Place{Section: "value data"}, Err: profile.ErrCorrupt}, nil, "the writer was killed in the value profile"},
+		{&profile.FormatError{Position: profile.Position{Section: "value data"}, Err: profile.ErrCorrupt}, nil, "the writer was killed in the value profile"},
 		{&profile.FormatError{Field: "magic of the next profile", Err: profile.ErrCorrupt}, nil, "several processes wrote to it at once"},
 		{&profile.FormatError{Field: "indexed profile version", Err: profile.ErrUnsupported}, binary, "a compiler newer than this tool wrote it"},
 		{&profile.FormatError{Field: "raw profile version", Err: profile.ErrUnsupported}, nil, "a compiler newer than this tool wrote it"},

@@ -1,3 +1,0 @@
-// Package iprofcmd implements the commands' operations on profiles of GraalVM
-// native images, and "profuse iprof".
-package iprofcmd

@@ -1,2 +1,0 @@
-// Package mipcmd implements the commands' operations on Machine IR Profiles, and "profuse mip".
-package mipcmd

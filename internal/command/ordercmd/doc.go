@@ -1,2 +1,0 @@
-// Package ordering writes orders of functions for linkers.
-package ordercmd
