@@ -174,7 +174,7 @@ func parseFat(data []byte, arch string) (*Image, error) {
 		return nil, err
 	}
 	if !isMachO(slice) {
-		return nil, flaw.At(arch, off).Field("magic").Gotf("%x", slice[:min(4, len(slice))]).Want("the magic of a Mach-O file").Unsupported()
+		return nil, flaw.At(cmp.Or(arch, "slice"), off).Field("magic").Gotf("%#x", slice[:min(4, len(slice))]).Want("the magic of a Mach-O file").Unsupported()
 	}
 	return parseMachO(slice, off)
 }
