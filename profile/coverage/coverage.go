@@ -98,9 +98,11 @@ type Decision struct {
 	Line, Column uint32
 	Conditions   Ratio
 	// Operands are the conditions. Vectors are the combinations of values that the program evaluated, operands and
-	// result, "TF-:F", with "-" for an operand that was not evaluated. Only views with details have them.
+	// result, "TF-:F", with "-" for an operand that was not evaluated. Only views with details have vectors.
 	Operands []Condition
 	Vectors  []string
+	// size is the number of conditions of each decision, if a tracefile puts several decisions of a line together.
+	size int
 }
 
 // A Condition is an operand of a [Decision].
@@ -108,6 +110,10 @@ type Condition struct {
 	Line, Column uint32
 	Constant     bool // always of one value; not counted
 	Covered      bool // it was shown to decide
+	// Shown counts how often the condition was shown to decide, with the value false and with true. LLVM says it
+	// only of both together.
+	Shown      [2]uint64
+	Expression string // in a tracefile
 	// Wanted is a vector that would show the condition to decide, together with Have, a vector that the
 	// program evaluated. Both are "" if the condition is covered, constant or was never evaluated.
 	Have, Wanted string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -18,6 +19,7 @@ func writeLCOV(w io.Writer, c *Coverage, opt WriteOptions) error {
 		t.printf("TN:%s\nSF:%s\n", oneLine.Replace(opt.Test), oneLine.Replace(f.Path))
 		t.functions(f.Functions)
 		t.branches(f)
+		t.decisions(f)
 		t.lines(f)
 		t.printf("end_of_record\n")
 	}
@@ -94,6 +96,36 @@ func (t *tracefile) branches(f *File) {
 	}
 	if sum := f.Total.Branches; sum.Total > 0 {
 		t.printf("BRF:%d\nBRH:%d\n", sum.Total, sum.Covered)
+	}
+}
+
+// decisions writes the MC/DC of decisions, as lcov 2.2 and later do: a record for each value of a condition. The
+// decisions of one line with equal numbers of conditions are one group, because lcov knows no columns. MCF counts each
+// condition twice.
+func (t *tracefile) decisions(f *File) {
+	var found, hit int
+	index := make(map[[2]int]int) // by line and number of conditions
+	for i := range f.Decisions {
+		d := &f.Decisions[i]
+		group := [2]int{int(d.Line), cmp.Or(d.size, d.Conditions.Total)}
+		for k := range d.Operands {
+			c := &d.Operands[k]
+			if c.Constant {
+				continue
+			}
+			for _, value := range []int{1, 0} {
+				t.printf("MCDC:%d,%d,%c,%d,%d,%s\n", group[0], group[1], "ft"[value], c.Shown[value], index[group],
+					cmp.Or(oneLine.Replace(c.Expression), strconv.Itoa(index[group])))
+				found++
+				if c.Shown[value] > 0 {
+					hit++
+				}
+			}
+			index[group]++
+		}
+	}
+	if found > 0 {
+		t.printf("MCF:%d\nMCH:%d\n", found, hit)
 	}
 }
 

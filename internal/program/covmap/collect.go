@@ -346,23 +346,26 @@ func (s *partSums) addDecision(m *MCDC) {
 	}
 }
 
-// decision returns the sum of a decision, with its operands and vectors if details are wanted.
+// decision returns the sum of a decision, with its vectors if details are wanted.
 func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
 	d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
 	if v := s.vectors[at]; v != nil {
 		d.Operands, d.Vectors = v.Operands, v.Vectors
+	} else {
+		d.Operands = make([]coverage.Condition, len(conditions))
 	}
 	for k, c := range conditions {
-		constant := c.ConstantTrue || c.ConstantFalse
-		if !constant {
+		own := &d.Operands[k]
+		own.Line, own.Column = c.Start.Line, c.Start.Column
+		own.Covered, own.Constant = c.Covered, c.ConstantTrue || c.ConstantFalse
+		if !own.Constant {
 			d.Conditions.Count(c.Covered)
 		}
-		if s.vectors != nil {
-			own := &d.Operands[k]
-			own.Covered, own.Constant = c.Covered, constant
-			if c.Covered || constant {
-				own.Have, own.Wanted = "", ""
-			}
+		if c.Covered {
+			own.Shown = [2]uint64{1, 1}
+		}
+		if c.Covered || own.Constant {
+			own.Have, own.Wanted = "", ""
 		}
 	}
 	return d
