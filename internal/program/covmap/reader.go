@@ -21,6 +21,8 @@ type Options struct {
 	Arch string
 	// LeaveOut leaves out damaged records, which Mapping.LeftOut then has, instead of failing.
 	LeaveOut bool
+	// UnixPaths joins file names as llvm-cov on Unix does, for which Windows paths are relative.
+	UnixPaths bool
 	// CompilationDir stands in for the folder in which the compiler ran, if not
 	// empty: relative file names of mappings since version 6 are joined to it.
 	CompilationDir string
@@ -230,7 +232,7 @@ func (r *objectReader) readFiles(s *section) (version int, err error) {
 		if c.Err() != nil {
 			break
 		}
-		list, err := readFilenames(blob, namesAt, own, r.opt.CompilationDir)
+		list, err := readFilenames(blob, namesAt, own, &r.opt)
 		if err != nil {
 			return 0, err
 		}
