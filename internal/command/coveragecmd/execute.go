@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
 	"github.com/profuse-pgo/profuse/internal/files/screen"
@@ -58,11 +59,12 @@ func (c *command) runArgv(ctx context.Context, env *cli.Env, folder string) (fai
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	// The command gets the files themselves: a wrapped file would be no terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stdout), screen.Unwrap(env.Stderr)
-	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, profilePattern))
+	pool := families.NewPool(folder)
+	cmd.Env = append(os.Environ(), pool.Environment())
 	// An interrupt lets test runners end their tests before they are killed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
-	err = newPool(folder).run(ctx, cmd.Run)
+	err = pool.Run(ctx, cmd.Run)
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -1,4 +1,4 @@
-package coveragecmd
+package irpgocmd
 
 import (
 	"context"
@@ -29,16 +29,16 @@ func TestPool(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	p := newPool(folder)
+	p := NewPool(folder)
 	p.maxFiles, p.every = 3, time.Millisecond
 	const runs = 30
-	err := p.run(context.Background(), func() error {
+	err := p.Run(context.Background(), func() error {
 		var all sync.WaitGroup
 		for _, name := range []string{"one", "two"} {
 			all.Go(func() {
 				for range runs {
 					cmd := exec.Command(filepath.Join(dir, name))
-					cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, profilePattern))
+					cmd.Env = append(os.Environ(), p.Environment())
 					if err := cmd.Run(); err != nil {
 						t.Error(err)
 					}

@@ -1,4 +1,4 @@
-package coveragecmd
+package irpgocmd
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 	"github.com/profuse-pgo/profuse/internal/files/filelock"
 )
 
-// profilePattern names the raw profile of each process, LLVM_PROFILE_FILE. %p keeps programs apart: with
-// %m alone, programs with equal functions and sizes add to one file, which has the build id of only one of
-// them. %1m makes a process add to a file that exists, of its parent or of an earlier process with its
-// number, under a lock.
-const profilePattern = "%p-%1m" + rawSuffix
+// rawPattern names the raw profile of each process, in a pool. %p keeps programs apart: with %m alone, programs with
+// equal functions and sizes add to one file, which has the build id of only one of them. %1m makes a process add to a
+// file that exists, of its parent or of an earlier process with its number, under a lock.
+const (
+	rawPattern = "%p-%1m" + rawSuffix
+	rawSuffix  = ".profraw"
+)
 
-const rawSuffix = ".profraw"
-
-// A pool is the folder of the raw profiles of a command. While the command runs, it adds them up by
-// program, so that thousands of processes need no more disk than a part of them.
-type pool struct {
+// A Pool is the folder of the raw profiles of a command. While the command runs, it adds them up by program, so that
+// thousands of processes need no more disk than a part of them.
+type Pool struct {
 	folder string
 	// Raw profiles are added up if there are maxFiles, or if their size is maxBytes.
 	maxFiles int
@@ -36,12 +36,18 @@ type pool struct {
 	emptied  []string      // paths
 }
 
-func newPool(folder string) *pool {
-	return &pool{folder: folder, maxFiles: 512, maxBytes: 1 << 30, every: 500 * time.Millisecond}
+// NewPool returns the pool of an empty folder.
+func NewPool(folder string) *Pool {
+	return &Pool{folder: folder, maxFiles: 512, maxBytes: 1 << 30, every: 500 * time.Millisecond}
 }
 
-// run calls f, which runs the command, and adds up raw profiles until f returns.
-func (p *pool) run(ctx context.Context, f func() error) error {
+// Environment returns the variable by which processes write their profiles into the pool.
+func (p *Pool) Environment() string {
+	return "LLVM_PROFILE_FILE=" + filepath.Join(p.folder, rawPattern)
+}
+
+// Run calls f, which runs the command, and adds up raw profiles until f returns.
+func (p *Pool) Run(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() { p.watch(ctx) })
@@ -54,7 +60,7 @@ func (p *pool) run(ctx context.Context, f func() error) error {
 }
 
 // watch adds up raw profiles until ctx ends.
-func (p *pool) watch(ctx context.Context) {
+func (p *Pool) watch(ctx context.Context) {
 	tick := time.NewTicker(p.every)
 	defer tick.Stop()
 	for {
@@ -70,7 +76,7 @@ func (p *pool) watch(ctx context.Context) {
 }
 
 // pending returns the raw profiles with contents, if there are enough to be added up.
-func (p *pool) pending() (names []string) {
+func (p *Pool) pending() (names []string) {
 	entries, _ := os.ReadDir(p.folder)
 	var size int64
 	for _, e := range entries {
@@ -90,7 +96,7 @@ func (p *pool) pending() (names []string) {
 
 // reduce adds raw profiles to the sums of their programs and empties them. Files that cannot be read stay
 // for the report.
-func (p *pool) reduce(names []string) {
+func (p *Pool) reduce(names []string) {
 	sums := make(map[string]*programSum)
 	for _, name := range names {
 		p.add(sums, name)
@@ -110,7 +116,7 @@ func (p *pool) reduce(names []string) {
 }
 
 // removeEmptied removes the emptied files. Processes may have written to some of them again.
-func (p *pool) removeEmptied() {
+func (p *Pool) removeEmptied() {
 	for _, name := range p.emptied {
 		if info, err := os.Stat(name); err == nil && info.Size() == 0 {
 			os.Remove(name)
@@ -127,7 +133,7 @@ type programSum struct {
 }
 
 // add adds a raw profile, unless a process writes it.
-func (p *pool) add(sums map[string]*programSum, name string) {
+func (p *Pool) add(sums map[string]*programSum, name string) {
 	f, err := os.OpenFile(filepath.Join(p.folder, name), os.O_RDWR, 0)
 	if err != nil {
 		return
@@ -143,7 +149,7 @@ func (p *pool) add(sums map[string]*programSum, name string) {
 	s.files = append(s.files, f)
 }
 
-func (p *pool) addLocked(sums map[string]*programSum, f *os.File) (*programSum, error) {
+func (p *Pool) addLocked(sums map[string]*programSum, f *os.File) (*programSum, error) {
 	data, err := os.ReadFile(f.Name())
 	if err != nil {
 		return nil, err
