@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -75,25 +76,23 @@ func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.In
 
 func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []string) (*coverage.Coverage, error) {
 	var maps []*covmap.Mapping
-	var empty error // about the first program without a mapping
+	var skipped []error // about programs without a mapping, and unreadable programs of folders
 	for _, path := range programs {
 		m, err := o.mappings(path)
 		switch {
 		case err == nil:
-			maps = append(maps, m...)
-		case !errors.Is(err, profile.ErrEmpty):
-			return nil, err
-		case empty == nil:
-			empty = err
+			maps = append(maps, bestArch(m, p)...)
+		case errors.Is(err, profile.ErrEmpty) || !slices.Contains(o.Programs, path):
+			skipped = append(skipped, err)
 		default:
-			o.warn(err)
+			return nil, err
 		}
 	}
-	if len(maps) == 0 {
-		return nil, empty
+	if len(maps) == 0 && len(skipped) > 0 {
+		return nil, skipped[0]
 	}
-	if empty != nil {
-		o.warn(empty)
+	for _, err := range skipped {
+		o.warn(err)
 	}
 	c, err := covmap.Evaluate(maps, p, covmap.EvaluateOptions{Info: info, RanOnly: !o.Mappings.isFirst(programs), Counted: o.counted(p)})
 	if err != nil {
@@ -108,6 +107,26 @@ func (o *ViewOptions) evaluate(p *irpgo.Profile, info *irpgo.Info, programs []st
 		return covmap.WriteJSON(w, c, covmap.JSONOptions{})
 	}
 	return all, nil
+}
+
+// bestArch returns the mappings of one architecture of a universal file: the architecture that matches
+// most functions that ran. It returns the mappings of other files as they are.
+func bestArch(maps []*covmap.Mapping, p *irpgo.Profile) []*covmap.Mapping {
+	if len(maps) == 0 || maps[0].Arch == "" {
+		return maps
+	}
+	archs := make(map[string][]*covmap.Mapping)
+	for _, m := range maps {
+		archs[m.Arch] = append(archs[m.Arch], m)
+	}
+	uncovered := newUncovered(p)
+	best, most := "", -1
+	for _, m := range maps {
+		if n := len(uncovered.match("", archs[m.Arch]).matched); n > most {
+			best, most = m.Arch, n
+		}
+	}
+	return archs[best]
 }
 
 // counted returns a function that passes the records of the parts of a profile, or of the profile
@@ -153,7 +172,7 @@ func (o *ViewOptions) mappings(path string) (maps []*covmap.Mapping, err error) 
 	opt := o.Inputs
 	opt.Recognize = nil // a program or an archive
 	err = object.ReadFile(inputs.File(path, opt), func(data []byte) (err error) {
-		maps, err = covmap.Read(path, data, covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir})
+		maps, err = covmap.Read(path, data, covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir, LeaveOut: true})
 		return err
 	})
 	if err == nil {

@@ -17,8 +17,13 @@ type Options struct {
 	// Inputs says how files are opened, such as how large compressed ones may be. Its Recognize has no effect.
 	Inputs inputs.Options
 
-	// SymbolTable takes names from the symbol table as llvm-symbolizer does: the outermost frame gets the name of
-	// the symbol at the address, and an address without debug information gets a frame with the name alone.
+	// Skip reports whether [OpenPrograms] leaves out a named file that cannot be opened, by the
+	// error; nil leaves out none.
+	Skip func(err error) bool
+
+	// SymbolTable takes names from the symbol table as llvm-symbolizer does:
+	// the outermost frame gets the name of the symbol at the address, and an
+	// address without debug information gets a frame with the name alone.
 	//
 	// Without it frames come from DWARF alone, as in llvm-profdata; [File.Symbol] looks in the symbol table.
 	SymbolTable bool

@@ -39,7 +39,10 @@ func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 			continue
 		}
 		f, err := Open(path, opt)
-		if err != nil {
+		switch {
+		case err != nil && opt.Skip != nil && opt.Skip(err):
+			continue
+		case err != nil:
 			return nil, errors.Join(err, p.Close())
 		}
 		p.Names, p.Files = append(p.Names, path), append(p.Files, f)

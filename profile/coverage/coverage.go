@@ -16,11 +16,17 @@ type Coverage struct {
 	Files []*File // by path
 	// Total sums up all files; Unplaced sums up the functions whose file or line is unknown.
 	Total, Unplaced Summary
-	// HasLines reports whether the profile knows which lines ran. Without lines the files have functions only.
+	// Unknown are the functions of Unplaced, by name.
+	Unknown []Function
+	// HasLines reports whether the profile knows which lines ran. Without lines
+	// the files have functions only.
 	HasLines bool
 	// Misfits are the functions of programs that the profile does not fit. The files do not have
 	// them, since their counts are unknown.
 	Misfits []Misfit
+	// BelowZero is how many regions and outcomes of branches have a count below zero, because threads
+	// lost counts of a counter from which it is computed. They count as 0.
+	BelowZero int
 	// LLVMJSON writes the document of llvm-cov export, of LLVM 22. It is nil unless the coverage is
 	// the whole coverage of an LLVM profile with its programs, with the original paths.
 	LLVMJSON func(io.Writer) error
@@ -92,9 +98,11 @@ type Decision struct {
 	Line, Column uint32
 	Conditions   Ratio
 	// Operands are the conditions. Vectors are the combinations of values that the program evaluated, operands and
-	// result, "TF-:F", with "-" for an operand that was not evaluated. Only views with details have them.
+	// result, "TF-:F", with "-" for an operand that was not evaluated. Only views with details have vectors.
 	Operands []Condition
 	Vectors  []string
+	// size is the number of conditions of each decision, if a tracefile puts several decisions of a line together.
+	size int
 }
 
 // A Condition is an operand of a [Decision].
@@ -102,6 +110,10 @@ type Condition struct {
 	Line, Column uint32
 	Constant     bool // always of one value; not counted
 	Covered      bool // it was shown to decide
+	// Shown counts how often the condition was shown to decide, with the value false and with true. LLVM says it
+	// only of both together.
+	Shown      [2]uint64
+	Expression string // in a tracefile
 	// Wanted is a vector that would show the condition to decide, together with Have, a vector that the
 	// program evaluated. Both are "" if the condition is covered, constant or was never evaluated.
 	Have, Wanted string
@@ -221,6 +233,7 @@ func (c *collector) functions() {
 		}
 		if f.File == "" || f.StartLine <= 0 {
 			c.Unplaced.addFunction(&fn)
+			c.Unknown = append(c.Unknown, fn)
 			continue
 		}
 		file := c.file(f.File)
@@ -302,10 +315,11 @@ func (c *collector) finish() *Coverage {
 	return &c.Coverage
 }
 
-// Finish sorts the files and their functions, and computes all totals but Unplaced. Call
+// Finish sorts the files and the functions, and computes all totals but Unplaced. Call
 // it after changing the contents of files.
 func (c *Coverage) Finish() {
 	slices.SortFunc(c.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(c.Unknown, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	c.Total = Summary{}
 	for _, f := range c.Files {
 		f.finish()

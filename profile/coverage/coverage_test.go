@@ -122,6 +122,10 @@ func TestCollect(t *testing.T) {
 		},
 		Total:    coverage.Summary{Functions: ratio(4, 3), Blocks: ratio(3, 2), Lines: ratio(3, 2), Branches: ratio(5, 2)},
 		Unplaced: coverage.Summary{Functions: ratio(2, 1), Blocks: ratio(1, 0)},
+		Unknown: []coverage.Function{
+			{Symbol: profile.Symbol{Name: "nofile", StartLine: 4}, Calls: 1, Blocks: ratio(1, 0)},
+			{Symbol: profile.Symbol{Name: "noline", File: "src/x.c"}},
+		},
 		HasLines: true,
 	}
 	alike.Values(t, "(-want +got)", want, c)

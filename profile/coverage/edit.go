@@ -18,7 +18,9 @@ func Union(all ...*Coverage) *Coverage {
 	for _, c := range all {
 		u.HasLines = u.HasLines || c.HasLines
 		u.Unplaced.Add(c.Unplaced)
+		u.Unknown = append(u.Unknown, c.Unknown...)
 		u.Misfits = append(u.Misfits, c.Misfits...)
+		u.BelowZero += c.BelowZero
 		files = append(files, c.Files...)
 	}
 	if len(all) == 1 {
@@ -69,7 +71,10 @@ func sum(path string, parts []*File) *File {
 	f.Branches = addBranches(parts)
 	f.Regions = addup.Equal(f.Regions, compareRegions, func(to, from *Region) { to.Count = saturate.Add(to.Count, from.Count) })
 	f.Decisions = addup.Equal(f.Decisions, func(a, b *Decision) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		if c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)); c != 0 || a.Column > 0 {
+			return c
+		}
+		return cmp.Compare(a.size, b.size) // of tracefiles, without columns
 	}, addDecision)
 	f.Expansions = addup.Equal(f.Expansions, func(a, b *Expansion) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.EndLine, b.EndLine),
@@ -102,9 +107,13 @@ func addDecision(to, from *Decision) {
 	}
 	to.Operands = slices.Clone(to.Operands)
 	for i, c := range from.Operands {
-		if own := &to.Operands[i]; c.Covered && !own.Covered || own.Wanted == "" && !own.Covered {
+		own := &to.Operands[i]
+		shown := [2]uint64{saturate.Add(own.Shown[0], c.Shown[0]), saturate.Add(own.Shown[1], c.Shown[1])}
+		if c.Covered && !own.Covered || own.Wanted == "" && !own.Covered {
 			*own = c
 		}
+		own.Shown = shown
+		own.Covered = own.Covered || shown[0] > 0 && shown[1] > 0
 	}
 	// The decisions may cover different conditions, so the sum may cover more than each. A sum may also
 	// cover more conditions than its operands show.
@@ -216,7 +225,7 @@ func (c *Coverage) choose(function func(*profile.Symbol) bool) *Coverage {
 	if function == nil {
 		return c
 	}
-	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Misfits: c.Misfits}
+	part := &Coverage{HasLines: c.HasLines, Unplaced: c.Unplaced, Unknown: c.Unknown, Misfits: c.Misfits, BelowZero: c.BelowZero}
 	for _, f := range c.Files {
 		own := *f
 		if own.chooseFunctions(function); len(own.Functions) > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
@@ -18,6 +19,7 @@ func writeLCOV(w io.Writer, c *Coverage, opt WriteOptions) error {
 		t.printf("TN:%s\nSF:%s\n", oneLine.Replace(opt.Test), oneLine.Replace(f.Path))
 		t.functions(f.Functions)
 		t.branches(f)
+		t.decisions(f)
 		t.lines(f)
 		t.printf("end_of_record\n")
 	}
@@ -35,19 +37,23 @@ func (t *tracefile) printf(format string, args ...any) { fmt.Fprintf(t, format, 
 
 func (t *tracefile) name(s *profile.Symbol) string { return oneLine.Replace(t.opt.name(s)) }
 
+// functions writes the functions by name. FNF and FNH count functions that begin at one line and
+// column once: they are instances of one function, in summaries and for lcov 2.
 func (t *tracefile) functions(all []Function) {
+	type position struct{ line, column int32 }
 	type source struct {
-		line  int32 // least line of all instances
-		calls uint64
+		position        // least of all functions with the name
+		calls    uint64 // of all functions with the name
 	}
 	functions := make(map[string]source, len(all))
 	for i := range all {
-		name := t.name(&all[i].Symbol)
+		fn := &all[i]
+		name := t.name(&fn.Symbol)
 		f, ok := functions[name]
-		if !ok || all[i].StartLine < f.line {
-			f.line = all[i].StartLine
+		if !ok || fn.StartLine < f.line {
+			f.position = position{fn.StartLine, fn.Column}
 		}
-		f.calls = saturate.Add(f.calls, all[i].Calls)
+		f.calls = saturate.Add(f.calls, fn.Calls)
 		functions[name] = f
 	}
 	names := sortedKeys(functions)
@@ -55,12 +61,21 @@ func (t *tracefile) functions(all []Function) {
 	for _, name := range names {
 		t.printf("FN:%d,%s\n", functions[name].line, name)
 	}
-	var ran Ratio
+	var total Ratio
+	ran := make(map[position]bool) // functions whose column is known
 	for _, name := range names {
-		t.printf("FNDA:%d,%s\n", functions[name].calls, name)
-		ran.Count(functions[name].calls > 0)
+		f := functions[name]
+		t.printf("FNDA:%d,%s\n", f.calls, name)
+		if f.column == 0 {
+			total.Count(f.calls > 0)
+		} else {
+			ran[f.position] = ran[f.position] || f.calls > 0
+		}
 	}
-	t.printf("FNF:%d\nFNH:%d\n", ran.Total, ran.Covered)
+	for _, ran := range ran {
+		total.Count(ran)
+	}
+	t.printf("FNF:%d\nFNH:%d\n", total.Total, total.Covered)
 }
 
 func (t *tracefile) branches(f *File) {
@@ -81,6 +96,36 @@ func (t *tracefile) branches(f *File) {
 	}
 	if sum := f.Total.Branches; sum.Total > 0 {
 		t.printf("BRF:%d\nBRH:%d\n", sum.Total, sum.Covered)
+	}
+}
+
+// decisions writes the MC/DC of decisions, as lcov 2.2 and later do: a record for each value of a condition. The
+// decisions of one line with equal numbers of conditions are one group, because lcov knows no columns. MCF counts each
+// condition twice.
+func (t *tracefile) decisions(f *File) {
+	var found, hit int
+	index := make(map[[2]int]int) // by line and number of conditions
+	for i := range f.Decisions {
+		d := &f.Decisions[i]
+		group := [2]int{int(d.Line), cmp.Or(d.size, d.Conditions.Total)}
+		for k := range d.Operands {
+			c := &d.Operands[k]
+			if c.Constant {
+				continue
+			}
+			for _, value := range []int{1, 0} {
+				t.printf("MCDC:%d,%d,%c,%d,%d,%s\n", group[0], group[1], "ft"[value], c.Shown[value], index[group],
+					cmp.Or(oneLine.Replace(c.Expression), strconv.Itoa(index[group])))
+				found++
+				if c.Shown[value] > 0 {
+					hit++
+				}
+			}
+			index[group]++
+		}
+	}
+	if found > 0 {
+		t.printf("MCF:%d\nMCH:%d\n", found, hit)
 	}
 }
 

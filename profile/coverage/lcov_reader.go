@@ -72,6 +72,8 @@ type lcovReader struct {
 	indexes   map[string]int32  // lines of functions, by the index of FNL
 	branches  map[[2]string]int // by line and block
 	ways      map[[3]string]int // by line, block and branch
+	decisions map[[2]string]int // by line and number of conditions
+	operands  map[[3]string]int // by line, number of conditions and index
 }
 
 func (r *lcovReader) record(line int, text string) error {
@@ -85,6 +87,7 @@ func (r *lcovReader) record(line int, text string) error {
 		r.file = &File{Path: value}
 		r.functions, r.indexes = make(map[string]int), make(map[string]int32)
 		r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)
+		r.decisions, r.operands = make(map[[2]string]int), make(map[[3]string]int)
 		return err
 	case strings.TrimSpace(text) == "end_of_record":
 		return r.endSection()
@@ -120,6 +123,7 @@ var lcovRecords = map[string]struct {
 	"FNA":  {3, (*lcovReader).indexedCalls},
 	"DA":   {2, (*lcovReader).line},
 	"BRDA": {4, (*lcovReader).way},
+	"MCDC": {6, (*lcovReader).condition},
 }
 
 // start reads LINE,[END,]NAME.
@@ -187,6 +191,9 @@ func (r *lcovReader) endSection() error {
 	f.Lines = addup.Equal(f.Lines, func(a, b *Line) int { return cmp.Compare(a.Number, b.Number) },
 		func(to, from *Line) { to.Count = saturate.Add(to.Count, from.Count) })
 	slices.SortStableFunc(f.Branches, func(a, b Branch) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(f.Decisions, func(a, b Decision) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.size, b.size))
+	})
 	return r.section(r.test, f)
 }
 
@@ -226,6 +233,44 @@ func (r *lcovReader) way(values []string) bool {
 		return true
 	}
 	b.Ways[way] = saturate.Add(b.Ways[way], count)
+	return true
+}
+
+// condition reads LINE,[U]CONDITIONS,t|f,COUNT,INDEX,EXPRESSION. U marks a condition that is excluded.
+func (r *lcovReader) condition(values []string) bool {
+	line, isLine := parseLine(values[0])
+	count, isCount := parseCount(values[3])
+	value := strings.Index("ft", values[2])
+	if !isLine || !isCount || value < 0 || len(values[2]) != 1 {
+		return false
+	}
+	digits, excluded := strings.CutPrefix(values[1], "U")
+	size, isSize := parseLine(digits)
+	if !isSize || size == 0 || excluded {
+		return isSize && size > 0
+	}
+	group := [2]string{values[0], values[1]}
+	at, ok := r.decisions[group]
+	if !ok {
+		at = len(r.file.Decisions)
+		r.decisions[group] = at
+		r.file.Decisions = append(r.file.Decisions, Decision{Line: line, size: int(size)})
+	}
+	d := &r.file.Decisions[at]
+	key := [3]string{values[0], values[1], values[4]}
+	index, ok := r.operands[key]
+	if !ok {
+		index = len(d.Operands)
+		r.operands[key] = index
+		d.Operands = append(d.Operands, Condition{Line: line, Expression: values[5]})
+		d.Conditions.Count(false)
+	}
+	c := &d.Operands[index]
+	c.Shown[value] = saturate.Add(c.Shown[value], count)
+	if !c.Covered && c.Shown[0] > 0 && c.Shown[1] > 0 {
+		c.Covered = true
+		d.Conditions.Covered++
+	}
 	return true
 }
 

@@ -66,6 +66,7 @@ type command struct {
 
 	// mismatched lists the functions that the profile does not fit; strict fails if there are any.
 	mismatched, strict bool
+	notRun             bool // list the lines that did not run
 	limits             limits
 	baseline           string // profile or tracefile
 }
@@ -80,7 +81,8 @@ func (c *command) declare(f *cli.Flags) {
 	f.StringVar(&c.html, "html", "", "`OUTPUT` also write pages for a browser, with the sources, as one file, or as index.html into a folder")
 	f.BoolVar(&c.mangled, "mangled", false, "print mangled names")
 	c.shared.declare(f)
-	f.BoolVar(&c.mismatched, "mismatched", false, "list each function that the profile does not fit, with the probable cause")
+	f.BoolVar(&c.notRun, "show-missing", false, "list the lines of each file that did not run")
+	f.BoolVar(&c.mismatched, "mismatched", false, "list each function that the profile does not fit, with the probable cause, and each one whose source is not known")
 	f.BoolVar(&c.strict, "strict", false, "fail if the profile does not fit a function")
 	c.limits.declare(f)
 	f.StringVar(&c.changed, "changed", "", "`PATCH` list the lines that this unified diff adds and that did not run; \"-\" is standard input")

@@ -12,14 +12,11 @@ import (
 	"time"
 
 	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/command/families"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/interrupt"
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 )
-
-// poolSize is the number of raw profiles that the processes of one program share: each process adds its
-// counts to one of them, so thousands of tests leave few files. %Nm in LLVM_PROFILE_FILE asks for a pool.
-const poolSize = 4
 
 const coverageFlags = `compile and link with clang -fprofile-instr-generate -fcoverage-mapping -Wl,--build-id, or set RUSTFLAGS="-C instrument-coverage"`
 
@@ -62,11 +59,12 @@ func (c *command) runArgv(ctx context.Context, env *cli.Env, folder string) (fai
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	// The command gets the files themselves: a wrapped file would be no terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, screen.Unwrap(env.Stdout), screen.Unwrap(env.Stderr)
-	cmd.Env = append(os.Environ(), "LLVM_PROFILE_FILE="+filepath.Join(folder, fmt.Sprintf("%%%dm.profraw", poolSize)))
+	pool := families.NewPool(folder)
+	cmd.Env = append(os.Environ(), pool.Environment())
 	// An interrupt lets test runners end their tests before they are killed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
-	err = cmd.Run()
+	err = pool.Run(ctx, cmd.Run)
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

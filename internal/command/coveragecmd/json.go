@@ -13,7 +13,11 @@ type resultJSON struct {
 	schema.Head
 	Total summaryJSON `json:"total"`
 	// Unplaced counts the functions without a known source line, which Total does not count.
-	Unplaced   ratioJSON      `json:"unplaced"`
+	Unplaced ratioJSON `json:"unplaced"`
+	// Unknown lists these functions.
+	Unknown []unknownJSON `json:"unknown_functions"`
+	// BelowZero is how many counts of regions and branches fell below zero, and stand for 0.
+	BelowZero  int            `json:"below_zero"`
 	Files      []fileJSON     `json:"files"`
 	Mismatched []mismatchJSON `json:"mismatched"`
 	Missed     []missedJSON   `json:"missed"` // limits
@@ -25,6 +29,12 @@ type resultJSON struct {
 type ratioJSON struct {
 	Total   int `json:"total"`
 	Covered int `json:"covered"`
+}
+
+// unknownJSON is a function without a known source line.
+type unknownJSON struct {
+	Function string `json:"function"`
+	Ran      bool   `json:"ran"`
 }
 
 // summaryJSON has a ratio for each kind of partKinds that the input has, and for "instantiations".
@@ -100,8 +110,8 @@ func newSummaryJSON(s coverage.Summary) summaryJSON {
 // writeJSON writes the whole result: JSON has no limit on lists.
 func (r *result) writeJSON(w io.Writer) {
 	out := resultJSON{
-		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions),
-		Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
+		Head: schema.For("coverage"), Total: newSummaryJSON(r.Total), Unplaced: ratioJSON(r.Unplaced.Functions), BelowZero: r.BelowZero,
+		Unknown: []unknownJSON{}, Files: []fileJSON{}, Mismatched: []mismatchJSON{}, Missed: []missedJSON{},
 	}
 	for _, f := range r.Files {
 		file := fileJSON{f.Path, newSummaryJSON(f.Total), []uint32{}}
@@ -111,6 +121,10 @@ func (r *result) writeJSON(w io.Writer) {
 			}
 		}
 		out.Files = append(out.Files, file)
+	}
+	for i := range r.Coverage.Unknown {
+		f := &r.Coverage.Unknown[i]
+		out.Unknown = append(out.Unknown, unknownJSON{f.Name + f.Signature, f.Calls > 0})
 	}
 	for _, m := range r.Misfits {
 		out.Mismatched = append(out.Mismatched, mismatchJSON{m.Function, m.Object, hashText(m.Hash), hashTexts(m.Have), m.Cause})

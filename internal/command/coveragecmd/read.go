@@ -196,8 +196,8 @@ func (c *shared) noSources(v profile.View) error {
 	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
-// reportFit prints how many functions the profile does not fit, with the most frequent cause, and how
-// many functions have no known source.
+// reportFit prints how many functions the profile does not fit, with the most frequent cause, how many
+// counts are below zero, and how many functions have no known source.
 func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 	if c.quiet {
 		return
@@ -212,8 +212,12 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
 			cli.Quantity(n, "function", "functions"), cli.Count(causes[most]), console.Printable(most))
 	}
+	if n := cov.BelowZero; n > 0 {
+		fmt.Fprintf(env.Stderr, "warning: %s below zero, because threads lost counts: they count as 0; -fprofile-update=atomic makes counts exact\n",
+			cli.Quantity(n, "count is", "counts are"))
+	}
 	if u := cov.Unplaced.Functions; u.Total > 0 {
-		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran\n",
+		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran (--mismatched lists them)\n",
 			cli.Quantity(u.Total, "function", "functions"), cli.Count(u.Covered))
 	}
 }

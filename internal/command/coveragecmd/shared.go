@@ -96,13 +96,22 @@ func (c *shared) check() error {
 // A pathMap replaces a folder at the beginning of paths.
 type pathMap struct{ from, to string }
 
-// mapPath applies --path-map, then --source.
+// mapPath applies --path-map, then --source. Of a Windows path, what --path-map leaves and relative paths get slashes,
+// so that they join the paths of other systems and name files on this one.
 func (c *shared) mapPath(maps []pathMap, path string) string {
+	windows := isWindows(path)
+	if windows && !isAbsolute(path) {
+		path = slashed(path)
+	}
 	for _, m := range maps {
-		if rest, ok := cutFolder(path, m.from); ok {
-			path = rest
-			if m.to != "" {
+		if rest, ok := cutFolder(path, m.from, windows); ok {
+			switch {
+			case isWindows(m.to) && !strings.Contains(m.to, "/"):
+				path = m.to + `\` + strings.ReplaceAll(rest, "/", `\`)
+			case m.to != "":
 				path = m.to + "/" + rest
+			default:
+				path = rest
 			}
 			break
 		}
@@ -133,18 +142,36 @@ func (p patterns) match(text string) bool {
 
 func trimSlash(dir string) string { return strings.TrimRight(dir, `/\`) }
 
-// cutFolder returns the part of a path below a folder. The separator is a slash or a backslash.
-func cutFolder(path, dir string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, dir)
+// cutFolder returns the part of a path below a folder. The separator is a slash or a backslash. Windows paths match
+// with either, and without regard to case, and the part has slashes.
+func cutFolder(path, dir string, windows bool) (rest string, ok bool) {
+	if windows {
+		if path, dir = slashed(path), slashed(dir); len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) {
+			rest, ok = path[len(dir):], true
+		}
+	} else {
+		rest, ok = strings.CutPrefix(path, dir)
+	}
 	if !ok || rest == "" || rest[0] != '/' && rest[0] != '\\' {
 		return path, false
 	}
 	return rest[1:], true
 }
 
+func slashed(path string) string { return strings.ReplaceAll(path, `\`, "/") }
+
+// isWindows reports whether a path is of Windows: with a drive, of a server, or with backslashes as the only separators.
+func isWindows(path string) bool {
+	return strings.HasPrefix(path, `\\`) || hasDrive(path) || strings.Contains(path, `\`) && !strings.Contains(path, "/")
+}
+
+func hasDrive(path string) bool {
+	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
+}
+
 // isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another system.
 func isAbsolute(path string) bool {
-	return path != "" && (path[0] == '/' || path[0] == '\\') || len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
+	return path != "" && (path[0] == '/' || path[0] == '\\') || hasDrive(path)
 }
 
 func (c *shared) writeOptions() coverage.WriteOptions {

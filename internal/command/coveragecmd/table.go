@@ -83,14 +83,68 @@ func (r *result) print(p *console.Printer) {
 	}
 	row("total", r.Total)
 	p.Table(header, rows)
+	if r.command.notRun {
+		r.printNotRun(p)
+	}
 	if r.command.mismatched {
 		r.printMisfits(p)
+		r.printUnknown(p)
 	}
 	if r.changed != nil {
 		r.changed.print(p)
 	}
 	if r.baseline != nil {
 		r.baseline.print(p)
+	}
+}
+
+// printNotRun lists the lines of each file that did not run.
+func (r *result) printNotRun(p *console.Printer) {
+	if lines := r.Total.Lines; lines.Covered < lines.Total {
+		fmt.Fprintf(p.W, "\n%s\n", p.Term.Paint(cli.Bold, "Lines that did not run"))
+	}
+	for _, f := range r.Files {
+		if f.Total.Lines.Covered < f.Total.Lines.Total {
+			p.Item(fmt.Sprintf("%s: %s", console.Printable(f.Path), notRunRanges(f.Lines)))
+		}
+	}
+}
+
+// notRunRanges prints the lines that did not run as "3, 7-9". A range may have lines without code.
+func notRunRanges(lines []coverage.Line) string {
+	var ranges []string
+	for len(lines) > 0 {
+		n := slices.IndexFunc(lines, func(l coverage.Line) bool { return l.Count > 0 })
+		if n < 0 {
+			n = len(lines)
+		}
+		switch {
+		case n > 1:
+			ranges = append(ranges, fmt.Sprintf("%d-%d", lines[0].Number, lines[n-1].Number))
+		case n == 1:
+			ranges = append(ranges, fmt.Sprint(lines[0].Number))
+		}
+		lines = lines[min(n+1, len(lines)):]
+	}
+	return strings.Join(ranges, ", ")
+}
+
+// printUnknown lists the functions of the profile whose source is not known.
+func (r *result) printUnknown(p *console.Printer) {
+	if len(r.Unknown) > 0 {
+		fmt.Fprintf(p.W, "\n%s\n", p.Term.Paint(cli.Bold, "Functions whose source is not known"))
+	}
+	for i := range r.Unknown {
+		f := &r.Unknown[i]
+		ran := "did not run"
+		if f.Calls > 0 {
+			ran = "ran"
+		}
+		name := f.Name
+		if !p.Mangled {
+			name = symbols.Demangle(name)
+		}
+		p.Item(fmt.Sprintf("%s: %s", console.Printable(name+f.Signature), ran))
 	}
 }
 

@@ -45,6 +45,9 @@ func UnreadableFacts(name string, size int, err error) family.Facts {
 	return irpgocmd.Unreadable(name, size, err)
 }
 
+// NewPool returns the pool of the profiles that the processes of a command write into an empty folder.
+func NewPool(folder string) *irpgocmd.Pool { return irpgocmd.NewPool(folder) }
+
 // Adders holds an adder of each family, in the order of [All], and the options of the adders.
 type Adders struct {
 	List  []merging.FamilyAdder

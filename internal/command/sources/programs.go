@@ -8,6 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/program/classfile"
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
 
@@ -53,10 +54,18 @@ func (p *Programs) DeclareClasses(f *cli.Flags) {
 	f.Var(&p.Classes, "classes", "`PATH` .jar, .jmod or .class file of the program, or a folder of them; repeatable")
 }
 
-// Open opens the programs, once.
+// Open opens the programs, once. For coverage it leaves out files that no profile is of: static
+// archives, whose mappings are read, and universal files without a chosen architecture.
 func (p *Programs) Open() (*symbolize.Programs, error) {
 	if p.open == nil {
-		open, err := symbolize.OpenPrograms(p.Paths, symbolize.Options{Arch: p.Arch, Inputs: p.Inputs, Workers: p.Workers})
+		opt := symbolize.Options{Arch: p.Arch, Inputs: p.Inputs, Workers: p.Workers}
+		if p.Coverage {
+			opt.Skip = func(err error) bool {
+				class := profile.ClassOf(err)
+				return class == profile.ErrUnrecognized || class == profile.ErrMismatch
+			}
+		}
+		open, err := symbolize.OpenPrograms(p.Paths, opt)
 		if err != nil {
 			return nil, err
 		}

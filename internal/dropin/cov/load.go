@@ -221,7 +221,7 @@ func (t *tool) evaluate() error {
 		}
 		defer data.Close()
 		return object.Guard(func() error {
-			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation})
+			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation, UnixPaths: filepath.Separator == '/'})
 			maps = append(maps, found...)
 			return err
 		}, data)

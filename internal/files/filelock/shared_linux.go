@@ -20,6 +20,10 @@ func Share(fd int) (busy bool) {
 	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES)
 }
 
+// Exclude takes an exclusive fcntl lock on the whole of an open file without waiting, as LLVM's profile
+// runtime does. It ends with [Unshare], or when the descriptor is closed.
+func Exclude(fd int) error { return setLock(fd, unix.F_WRLCK) }
+
 // Unshare ends the lock of [Share].
 func Unshare(fd int) { _ = setLock(fd, unix.F_UNLCK) }
 

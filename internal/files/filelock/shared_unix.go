@@ -2,7 +2,11 @@
 
 package filelock
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // Share reports whether another process holds an exclusive fcntl lock (F_SETLK) on an open file, as
 // LLVM's profile runtime does while it adds to a file ("%m"). It takes no lock, because closing any
@@ -19,6 +23,9 @@ func Share(fd int) (busy bool) {
 
 // Unshare does nothing.
 func Unshare(int) {}
+
+// Exclude fails: no lock of this system belongs to a descriptor.
+func Exclude(int) error { return errors.ErrUnsupported }
 
 // HasWriter reports that it does not know.
 func HasWriter(int) (yes, known bool) { return false, false }

@@ -87,36 +87,37 @@ func (c *decoder) load(f *Function) *functionCode {
 	}
 	if c.fn != f {
 		_ = c.decode(f.record)
-		_ = c.count(f)
+		c.count(f)
 		c.fn = f
 	}
 	return &c.functionCode
 }
 
 // count replaces the counters of the decoded regions and branches by the counts of the function. It
-// returns false if the profile lacks a counter.
-func (c *decoder) count(f *Function) (ok bool) {
+// returns how many counts of code and branches are below zero, and false if the profile lacks a
+// counter.
+func (c *decoder) count(f *Function) (belowZero int, ok bool) {
 	v := &c.values
 	v.evaluate(c.expressions, f.counts, f.absent)
-	for i := range c.regions {
-		r := &c.regions[i]
-		r.Count, ok = v.of(counter(r.Count))
-		if !ok {
-			return false
+	ok = true
+	set := func(count *uint64, counts bool) {
+		value, known := v.of(counter(*count))
+		ok = ok && known
+		if *count = value.low; f.wraps {
+			return
 		}
+		if *count = value.count(); value.high < 0 && counts {
+			belowZero++
+		}
+	}
+	for i := range c.regions {
+		set(&c.regions[i].Count, c.regions[i].Kind == Code)
 	}
 	for i := range c.branches {
-		b := &c.branches[i]
-		b.True, ok = v.of(counter(b.True))
-		if !ok {
-			return false
-		}
-		b.False, ok = v.of(counter(b.False))
-		if !ok {
-			return false
-		}
+		set(&c.branches[i].True, true)
+		set(&c.branches[i].False, true)
 	}
-	return true
+	return belowZero, ok
 }
 
 func (c *functionCode) begin() {

@@ -9,10 +9,15 @@ import (
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
-// Collect returns the coverage in the form that all formats share. Lines have the counts that llvm-cov gives them.
-// Code at one source position counts once, with the sum of its counts, however many functions and programs contain
-// it. A branch in a macro is at the position of its condition, in the macro or in an argument. An outcome that
-// cannot happen is not listed among the ways of a branch.
+// Collect returns the coverage in the form that all formats share. Code at one source position counts once, with the
+// sum of its counts, however many functions and programs contain it. A branch in a macro is at the position of its
+// condition, in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a branch.
+//
+// Lines have the counts that llvm-cov gives them, but for three cases in which llvm-cov is wrong. The
+// text behind a macro of a system header does not count with the macro (see startEmpty). A statement
+// behind a block with an early return counts with the code around the block (see ownLineCount). An
+// object file that does not use a static or inline function of a header maps the function as one
+// region, comments included: this region does not count if another object file has the function's code.
 //
 // Differently compiled versions of a function are laid over each other: lines that the preprocessor
 // left out of one version do not hide the lines of another. If versions share their counts, the
@@ -22,15 +27,22 @@ import (
 // instances, and the test vectors of decisions.
 func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	all := &coverage.Coverage{HasLines: true}
-	all.Unplaced.Functions = c.unmapped
+	all.Unknown = c.unmapped
+	for i := range all.Unknown {
+		all.Unplaced.Functions.Count(all.Unknown[i].Calls > 0)
+	}
 	for _, m := range c.Mismatched {
 		all.Misfits = append(all.Misfits, coverage.Misfit{Function: m.Name, Object: m.Object, Hash: m.Hash, Have: m.Have, Cause: m.Cause})
 	}
-	versions := c.versions()
+	for _, fn := range c.Functions {
+		all.BelowZero += fn.belowZero
+	}
+	unused := c.unusedCopies()
+	versions := c.versions(unused)
 	names := c.Files()
 	// It cannot fail, because the function that takes the files does not.
 	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
-		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, versions: versions, details: details, summarizer: c.summarizer()}
+		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, unused: unused, versions: versions, details: details, summarizer: c.summarizer()}
 		defer c.spare.Put(col.summarizer)
 		col.collect()
 		return append(done, col.File)
@@ -47,22 +59,49 @@ type sourcePosition struct {
 	Position
 }
 
+// position returns where the own code of a function begins; ok is false if it has none.
+func (f *Function) position() (p sourcePosition, ok bool) {
+	if !f.own {
+		return p, false
+	}
+	return sourcePosition{f.Files[f.main], f.start}, true
+}
+
+// unusedCopies returns the records that stand for functions without code in their object, if another
+// record has the code of the function.
+func (c *Coverage) unusedCopies() map[*Function]bool {
+	copies := make(map[sourcePosition][]*Function)
+	for _, fn := range c.Functions {
+		if p, ok := fn.position(); ok && fn.record.dummy() {
+			copies[p] = append(copies[p], fn)
+		}
+	}
+	if len(copies) == 0 {
+		return nil
+	}
+	unused := make(map[*Function]bool)
+	for _, fn := range c.Functions {
+		p, ok := fn.position()
+		if of := copies[p]; ok && len(of) > 0 && !slices.Contains(of, fn) {
+			for _, fn := range of {
+				unused[fn] = true
+			}
+			delete(copies, p)
+		}
+	}
+	return unused
+}
+
 // versions numbers the differently compiled versions of functions from 0. Functions that begin at one
 // position are versions of one function; functions with equal hash and code are one version. A
 // function that the result lacks has only one version.
-func (c *Coverage) versions() map[*Function]version {
+func (c *Coverage) versions(unused map[*Function]bool) map[*Function]version {
 	type code struct{ hash, code uint64 }
 	codes := make(map[sourcePosition][]code)
-	place := func(fn *Function) (p sourcePosition, ok bool) {
-		if !fn.own {
-			return p, false
-		}
-		return sourcePosition{fn.Files[fn.main], fn.start}, true
-	}
 	several := false
 	for _, fn := range c.Functions {
 		own := code{fn.Hash, fn.code}
-		if p, ok := place(fn); ok && !slices.Contains(codes[p], own) {
+		if p, ok := fn.position(); ok && !unused[fn] && !slices.Contains(codes[p], own) {
 			codes[p] = append(codes[p], own)
 			several = several || len(codes[p]) > 1
 		}
@@ -72,7 +111,7 @@ func (c *Coverage) versions() map[*Function]version {
 	}
 	versions := make(map[*Function]version)
 	for _, fn := range c.Functions {
-		if p, ok := place(fn); ok && len(codes[p]) > 1 {
+		if p, ok := fn.position(); ok && !unused[fn] && len(codes[p]) > 1 {
 			versions[fn] = version{slices.Index(codes[p], code{fn.Hash, fn.code}), len(codes[p])}
 		}
 	}
@@ -84,6 +123,7 @@ type version struct{ number, of int }
 type fileCollector struct {
 	c *Coverage
 	*coverage.File
+	unused   map[*Function]bool
 	versions map[*Function]version
 	details  bool
 	*summarizer
@@ -93,6 +133,9 @@ type fileCollector struct {
 
 func (f *fileCollector) collect() {
 	functions := f.c.files[f.Path]
+	if len(f.unused) > 0 {
+		functions = slices.DeleteFunc(slices.Clone(functions), func(fn *Function) bool { return f.unused[fn] })
+	}
 	layers, shared := 1, false
 	for _, fn := range functions {
 		layers = max(layers, f.versions[fn].of)
@@ -145,7 +188,7 @@ func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool
 				}
 			}
 		}
-		f.addLines(Lines(f.builder.build(f.all)), shared)
+		f.addLines(f.builder.ownLines(f.all), shared)
 	}
 }
 
@@ -303,23 +346,26 @@ func (s *partSums) addDecision(m *MCDC) {
 	}
 }
 
-// decision returns the sum of a decision, with its operands and vectors if details are wanted.
+// decision returns the sum of a decision, with its vectors if details are wanted.
 func (s *partSums) decision(at span, conditions []Condition) coverage.Decision {
 	d := coverage.Decision{Line: at.start.Line, Column: at.start.Column}
 	if v := s.vectors[at]; v != nil {
 		d.Operands, d.Vectors = v.Operands, v.Vectors
+	} else {
+		d.Operands = make([]coverage.Condition, len(conditions))
 	}
 	for k, c := range conditions {
-		constant := c.ConstantTrue || c.ConstantFalse
-		if !constant {
+		own := &d.Operands[k]
+		own.Line, own.Column = c.Start.Line, c.Start.Column
+		own.Covered, own.Constant = c.Covered, c.ConstantTrue || c.ConstantFalse
+		if !own.Constant {
 			d.Conditions.Count(c.Covered)
 		}
-		if s.vectors != nil {
-			own := &d.Operands[k]
-			own.Covered, own.Constant = c.Covered, constant
-			if c.Covered || constant {
-				own.Have, own.Wanted = "", ""
-			}
+		if c.Covered {
+			own.Shown = [2]uint64{1, 1}
+		}
+		if c.Covered || own.Constant {
+			own.Have, own.Wanted = "", ""
 		}
 	}
 	return d

@@ -41,7 +41,7 @@ func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 		s.load(p.fn)
 		s.all = append(s.all, s.code.regionsOf(p.file)...)
 	}
-	c.addLines(Lines(s.builder.build(s.all)), false)
+	c.addLines(s.builder.ownLines(s.all), false)
 	c.addParts(pieces, true)
 	return c.File
 }

@@ -15,8 +15,8 @@ import (
 
 // EvaluateOptions modify [Evaluate]. The zero value keeps all counts.
 type EvaluateOptions struct {
-	// FirstWins does as llvm-cov: a function counts only in the first object that has it, by its first
-	// record there. The counts of differently compiled records are lost. With compilers before LLVM
+	// FirstWins does as llvm-cov: counts wrap below zero, and a function counts only in the first object
+	// that has it, by its first record there. The counts of differently compiled records are lost. With compilers before LLVM
 	// 22, about half of the functions of another build look like functions that did not run.
 	FirstWins bool
 	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
@@ -39,16 +39,18 @@ func (o *EvaluateOptions) bitmapsByCondition() bool {
 
 // A Coverage is a profile evaluated on the mappings of programs.
 type Coverage struct {
-	Functions  []*Function // in the order of the mappings
-	Mismatched []Mismatch  // functions left out because the profile has other functions with their names
+	Functions []*Function // in the order of the mappings
+	// Mismatched are functions left out because the profile has other functions with their names, or
+	// because their records are damaged.
+	Mismatched []Mismatch
 
 	files    map[string][]*Function // functions by the names of their virtual files
 	spare    sync.Pool              // of summarizers
-	unmapped coverage.Ratio         // functions of the profile that no program maps
+	unmapped []coverage.Function    // functions of the profile that no program maps
 }
 
-// A Mismatch is a function that does not fit the profile: the profile has its name only with other
-// hashes or, if Have contains Hash, with fewer counters.
+// A Mismatch is a function that is left out. The profile has its name only with other hashes or, if
+// Have contains Hash, with fewer counters; if Have is empty, the record of the function is damaged.
 type Mismatch struct {
 	Object string // see Mapping.Name
 	Name   string
@@ -74,6 +76,9 @@ type Function struct {
 	absent bool     // the profile does not know the function
 	code   uint64   // hash of the mapping without the files; 0 if the name has one record
 	shared bool     // an earlier function has the same counts
+	wraps  bool     // counts are modulo 2^64, as llvm-cov's
+	// belowZero is how many regions and outcomes of branches have a count below zero, which counts as 0.
+	belowZero int
 
 	line  uint32   // of the first region
 	main  int      // virtual file of the function's own code; -1 if there is none
@@ -87,10 +92,11 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 	defer flaw.OfProgram(&err)
 	t := &task{opt: opt}
 	t.index(p)
+	c = &Coverage{files: make(map[string][]*Function)}
 	for _, m := range maps {
 		t.choose(m)
+		c.Mismatched = append(c.Mismatched, m.LeftOut...)
 	}
-	c = &Coverage{files: make(map[string][]*Function)}
 	if opt.RanOnly {
 		t.ran = t.chooseRan()
 	}
@@ -276,7 +282,7 @@ const contextBit = 1 << 60
 
 func (e *evaluator) add(r objectRecord) (done outcome) {
 	if err := e.code.decode(r.Record); err != nil {
-		return outcome{err: flaw.InFile(err, r.m.Name)}
+		return e.damaged(r, err)
 	}
 	var rec *irpgo.Record
 	if f := e.functions[r.Ref]; f != nil {
@@ -294,7 +300,7 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 			return outcome{mismatch: miss}
 		}
 	}
-	f := Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash, record: r.Record, absent: rec == nil}
+	f := Function{PGOName: r.Name, Object: r.m.Name, Hash: r.Hash, record: r.Record, absent: rec == nil, wraps: e.opt.FirstWins}
 	var bitmap []byte
 	if rec != nil {
 		f.counts, bitmap = rec.Counts, rec.Bitmap
@@ -302,14 +308,15 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	if e.code.neverRuns() && len(f.counts) > 0 && f.counts[0] > 0 {
 		return outcome{} // the function of another program
 	}
-	if !e.code.count(&f) {
+	var ok bool
+	if f.belowZero, ok = e.code.count(&f); !ok {
 		if e.opt.FirstWins {
 			return outcome{}
 		}
 		return outcome{mismatch: &Mismatch{Object: r.m.Name, Name: r.Name, Hash: r.Hash, Have: []uint64{r.Hash}}}
 	}
 	if err := e.decide(&f, bitmap); err != nil {
-		return outcome{err: flaw.InFile(err, r.m.Name)}
+		return e.damaged(r, err)
 	}
 	f.Files, f.Name = e.names.Make(len(e.code.files)), r.Name
 	copy(f.Files, e.code.files)
@@ -337,6 +344,16 @@ func (e *evaluator) add(r objectRecord) (done outcome) {
 	return done
 }
 
+// damaged returns the outcome for a record that cannot be decoded.
+func (e *evaluator) damaged(r objectRecord, err error) outcome {
+	if e.opt.FirstWins {
+		return outcome{err: flaw.InFile(err, r.m.Name)}
+	}
+	m := r.Record.damaged(r.m.Name, err)
+	return outcome{mismatch: &m}
+}
+
+// decide sets the MC/DC of a function.
 func (e *evaluator) decide(f *Function, bitmap []byte) error {
 	e.pending = e.pending[:0]
 	for i := range e.code.decisions {

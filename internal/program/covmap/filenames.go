@@ -1,6 +1,7 @@
 package covmap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"path"
 	"strings"
@@ -15,8 +16,8 @@ import (
 //	uleb N, [since version 4: uleb size, uleb compressed size,] N × (uleb length, bytes)
 //
 // The names are compressed if the compressed size is not 0. Since version 6 the first is the compilation
-// directory, which relative names are joined to; dir, if not empty, stands in for it.
-func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, error) {
+// directory, which relative names are joined to; opt.CompilationDir, if not empty, stands in for it.
+func readFilenames(blob []byte, at int64, version int, opt *Options) (*fileList, error) {
 	const section = "file names"
 	c := cursor.New(section, at, blob, binary.LittleEndian)
 	n := c.ULEB("number of file names")
@@ -49,17 +50,19 @@ func readFilenames(blob []byte, at int64, version int, dir string) (*fileList, e
 		return nil, c.Err()
 	}
 	if version >= 6 && len(l.names) > 0 {
-		l.resolve(dir)
+		l.resolve(opt)
 	}
 	return l, nil
 }
 
-func (l *fileList) resolve(dir string) {
-	if dir == "" {
-		dir = l.names[0]
-	}
+// resolve makes relative names absolute.
+func (l *fileList) resolve(opt *Options) {
+	dir := cmp.Or(opt.CompilationDir, l.names[0])
 	for i, name := range l.names[1:] {
-		if !isAbsolute(name) {
+		switch {
+		case opt.UnixPaths && !strings.HasPrefix(name, "/"):
+			l.names[i+1] = path.Join(dir, name)
+		case !opt.UnixPaths && !isAbsolute(name):
 			l.names[i+1] = join(dir, name)
 		}
 	}

@@ -6,10 +6,12 @@ import "cmp"
 // the counters of its profiles mean in the sources.
 type Mapping struct {
 	Name    string // the file as opened; for a member of an archive "lib.a(member.o)"
+	Arch    string // of a slice of a universal file with several; "" for other files
 	BuildID []byte // GNU build id or LC_UUID; nil without one
 	// Records are the functions in the order of the file. One name may occur several times: a function in a header
 	// is compiled into every object that includes it.
 	Records []Record
+	LeftOut []Mismatch // damaged records
 }
 
 // A Record maps one function (LLVM's CoverageMappingRecord).

@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
+	"github.com/profuse-pgo/profuse/profile"
+	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
 // explain finds the probable causes of the mismatches. A function that one object only declares is no mismatch if
-// another object has its code. explain also counts the functions of the profile that no object maps.
+// another object has its code. explain also finds the functions of the profile that no object maps.
 func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	mapped := make(map[string]bool, len(p.Functions)) // names
 	objects := make(map[string]*Mapping, len(maps))
@@ -22,7 +24,11 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	}
 	for i := range p.Functions {
 		if f := &p.Functions[i]; !mapped[f.Name] {
-			c.unmapped.Count(anyRan(f))
+			calls := uint64(0)
+			if anyRan(f) {
+				calls = 1
+			}
+			c.unmapped = append(c.unmapped, coverage.Function{Symbol: profile.Symbol{Name: f.Name}, Calls: calls})
 		}
 	}
 	if len(c.Mismatched) == 0 {
@@ -42,7 +48,9 @@ func (c *Coverage) explain(maps []*Mapping, p *irpgo.Profile) {
 	kept := c.Mismatched[:0]
 	for _, m := range c.Mismatched {
 		if m.Hash != 0 || len(k.fitting[m.Name]) == 0 {
-			m.Cause = k.cause(&m)
+			if m.Cause == "" { // not damaged
+				m.Cause = k.cause(&m)
+			}
 			kept = append(kept, m)
 		}
 	}

@@ -17,7 +17,12 @@ const VersionMax = 7
 
 // Options modify [Read]. The zero value is right for most uses.
 type Options struct {
-	Arch string // selects the architecture of a universal Mach-O file
+	// Arch selects the architecture of a universal Mach-O file. With LeaveOut, "" selects all.
+	Arch string
+	// LeaveOut leaves out damaged records, which Mapping.LeftOut then has, instead of failing.
+	LeaveOut bool
+	// UnixPaths joins file names as llvm-cov on Unix does, for which Windows paths are relative.
+	UnixPaths bool
 	// CompilationDir stands in for the folder in which the compiler ran, if not
 	// empty: relative file names of mappings since version 6 are joined to it.
 	CompilationDir string
@@ -29,6 +34,31 @@ type Options struct {
 // A file without a mapping is an error of class [profile.ErrEmpty].
 func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
 	defer flaw.OfProgram(&err)
+	archs := []string{opt.Arch}
+	if all := object.Architectures(data); opt.LeaveOut && opt.Arch == "" && len(all) > 1 {
+		archs = all
+	}
+	for _, opt.Arch = range archs {
+		own, err := readArch(name, data, opt)
+		if err != nil {
+			return nil, flaw.InFile(err, name)
+		}
+		for _, m := range own {
+			if len(archs) > 1 {
+				m.Arch, m.Name = opt.Arch, fmt.Sprintf("%s (%s)", m.Name, opt.Arch)
+			}
+		}
+		maps = append(maps, own...)
+	}
+	if len(maps) == 0 {
+		return nil, flaw.File(name).Field("coverage mapping").Got("none").
+			Want("a program compiled with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage").Empty()
+	}
+	return maps, nil
+}
+
+// readArch returns the mappings of a file, of one architecture if the file is universal.
+func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error) {
 	add := func(name string, data []byte) error {
 		m, err := readObject(name, data, opt)
 		if m != nil {
@@ -36,24 +66,20 @@ func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
 		}
 		return err
 	}
-	if object.IsArchive(data) {
-		err = object.Members(name, data, func(member string, data []byte) error {
-			if !object.IsImage(data) {
-				return nil // an index, or code for link-time optimization
-			}
-			return add(fmt.Sprintf("%s(%s)", name, member), data)
-		})
-	} else {
-		err = add(name, data)
-	}
-	if err == nil && len(maps) == 0 {
-		err = flaw.Field("coverage mapping").Got("none").
-			Want("a program compiled with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage").Empty()
-	}
+	slice, _, err := object.Slice(name, data, opt.Arch)
 	if err != nil {
-		return nil, flaw.InFile(err, name)
+		return nil, err
 	}
-	return maps, nil
+	if !object.IsArchive(slice) {
+		return maps, add(name, data) // the whole file, for the offsets in messages
+	}
+	err = object.Members(name, slice, func(member string, data []byte) error {
+		if !object.IsImage(data) {
+			return nil // an index, or code for link-time optimization
+		}
+		return add(fmt.Sprintf("%s(%s)", name, member), data)
+	})
+	return maps, err
 }
 
 // The sections of a mapping. COFF has other names, which end before a "$".
@@ -206,7 +232,7 @@ func (r *objectReader) readFiles(s *section) (version int, err error) {
 		if c.Err() != nil {
 			break
 		}
-		list, err := readFilenames(blob, namesAt, own, r.opt.CompilationDir)
+		list, err := readFilenames(blob, namesAt, own, &r.opt)
 		if err != nil {
 			return 0, err
 		}
@@ -303,7 +329,7 @@ func (r *objectReader) readOldRecords(b oldBlock) error {
 // readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a multiple of 8:
 //
 //	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
-func (r *objectReader) readFunctions(s *section) error {
+func (r *objectReader) readFunctions(s *section) (err error) {
 	c := cursor.New(s.name, s.at, s.data, r.im.Order)
 	const usual = 256 // bytes of a record
 	r.m.Records = make([]Record, 0, len(s.data)/usual)
@@ -321,14 +347,13 @@ func (r *objectReader) readFunctions(s *section) error {
 			return c.Err()
 		}
 		list, ok := r.lists[ref]
-		if !ok {
-			return place.Field("hash of the list of files").Gotf("%#x", ref).Wantf("one of the %d lists", len(r.lists)).Corrupt()
+		if rec.list = list; list != nil { // nil: several lists have the hash
+			err = r.add(rec, place)
+		} else if !ok {
+			err = r.leaveOut(rec, place.Field("hash of the list of files").Gotf("%#x", ref).Wantf("one of the %d lists", len(r.lists)).Corrupt())
 		}
-		rec.list = list
-		if list != nil { // nil: several lists have the hash
-			if err := r.add(rec, place); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		if c.Len() > 0 {
 			c.Skip(min(cursor.PadTo(uint64(c.Pos()), 8), uint64(c.Len())), "padding")
@@ -340,9 +365,8 @@ func (r *objectReader) readFunctions(s *section) error {
 // add adds a record unless the last one of its name is the same.
 func (r *objectReader) add(rec Record, place flaw.Position) error {
 	if rec.Name == "" {
-		rec.Name = r.symbols.Name(rec.Ref)
-		if rec.Name == "" {
-			return place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt()
+		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
+			return r.leaveOut(rec, place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt())
 		}
 	}
 	if i, ok := r.last[rec.Ref]; ok {
@@ -353,4 +377,23 @@ func (r *objectReader) add(rec Record, place flaw.Position) error {
 	r.last[rec.Ref] = int32(len(r.m.Records))
 	r.m.Records = append(r.m.Records, rec)
 	return nil
+}
+
+// leaveOut returns the error of a damaged record, or leaves the record out.
+func (r *objectReader) leaveOut(rec Record, err error) error {
+	if r.opt.LeaveOut {
+		r.m.LeftOut = append(r.m.LeftOut, rec.damaged(r.m.Name, err))
+		err = nil
+	}
+	return err
+}
+
+// damaged returns the mismatch for a damaged record of an object.
+func (r *Record) damaged(object string, err error) Mismatch {
+	flaw.OfProgram(&err)
+	name := r.Name
+	if name == "" {
+		name = fmt.Sprintf("function with name hash %#x", r.Ref)
+	}
+	return Mismatch{Object: object, Name: name, Hash: r.Hash, Cause: "its record in the object is damaged: " + err.Error()}
 }

@@ -17,10 +17,11 @@ type Segment struct {
 
 // A segmentBuilder divides a file into segments by its regions, as LLVM's SegmentBuilder does.
 type segmentBuilder struct {
-	out    []Segment
-	active []*CountedRegion // regions that enclose the current position, outermost first
-	ended  []*CountedRegion
-	sorter runSorter[CountedRegion]
+	ownRules bool // Coverage.Collect says how its lines differ from llvm-cov's
+	out      []Segment
+	active   []*CountedRegion // regions that enclose the current position, outermost first
+	ended    []*CountedRegion
+	sorter   runSorter[CountedRegion]
 }
 
 // build sorts and combines regions and returns their segments, which are valid until the next call.
@@ -30,7 +31,15 @@ func (b *segmentBuilder) build(regions []CountedRegion) []Segment {
 	return b.out
 }
 
-// compareRegions compares regions by start. If two regions have one start, the enclosing region comes first.
+// ownLines sorts and combines regions and returns their lines by the rules of [Coverage.Collect].
+func (b *segmentBuilder) ownLines(regions []CountedRegion) iter.Seq[Line] {
+	b.ownRules = true
+	defer func() { b.ownRules = false }()
+	return countLines(b.build(regions), ownLineCount)
+}
+
+// compareRegions compares regions by start. If two regions have one start, the enclosing region
+// comes first.
 func compareRegions(a, b *CountedRegion) int {
 	if c := comparePositions(a.Start, b.Start); c != 0 {
 		return c
@@ -60,6 +69,10 @@ func (b *segmentBuilder) divide(regions []CountedRegion) {
 			}
 		}
 		last, gap := i+1 == len(regions), r.Kind == Gap
+		if r.Start == r.End && b.ownRules && r.Kind == Code {
+			b.startEmpty(r)
+			continue
+		}
 		if r.Start == r.End { // an empty region
 			skipped := last || r.Kind == Skipped
 			counts := r
@@ -84,6 +97,20 @@ func (b *segmentBuilder) divide(regions []CountedRegion) {
 		b.ended, b.active = append(b.ended[:0], b.active...), b.active[:0]
 		b.close(nil)
 	}
+}
+
+// startEmpty emits the segments of an empty region, where a macro of a system header begins a statement
+// or a function. Its count holds for no text behind the macro. A macro may have several regions, whose
+// counts are added up: they are at most the count of the code around them.
+func (b *segmentBuilder) startEmpty(r *CountedRegion) {
+	n := len(b.active)
+	if n == 0 {
+		return // a function without text of its own
+	}
+	statement := *r
+	statement.Count = min(r.Count, b.active[n-1].Count)
+	b.start(&statement, r.Start, true, false)
+	b.start(b.active[n-1], r.Start, false, false)
 }
 
 // end moves the active regions that end at a position or before to b.ended, and returns the
@@ -165,9 +192,13 @@ type Line struct {
 	Before   *Segment
 }
 
-// Lines yields the lines from the first segment to the last segment. It skips lines without code
-// between two segments.
-func Lines(segments []Segment) iter.Seq[Line] {
+// Lines yields the lines from the first segment to the last segment, with llvm-cov's counts. It skips
+// lines without code between two segments.
+func Lines(segments []Segment) iter.Seq[Line] { return countLines(segments, lineCount) }
+
+// countLines yields the lines of [Lines]. lineCount returns the count of a line from the segments on
+// the line and the last segment before it.
+func countLines(segments []Segment, lineCount func(on []Segment, before *Segment) (count uint64, mapped bool)) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		if len(segments) == 0 {
 			return
@@ -206,6 +237,17 @@ func lineCount(on []Segment, before *Segment) (count uint64, mapped bool) {
 	skipped := len(on) > 0 && !on[0].HasCount && on[0].Entry
 	if before != nil && (mapped || !skipped && before.HasCount) {
 		return max(count, before.Count), true
+	}
+	return count, mapped
+}
+
+// ownLineCount returns the count of a line by the rules of [Coverage.Collect]. Clang fills the space
+// between a block with an early return and the next statement with a gap of count 0, though the code
+// around the block goes on; llvm-cov then says that the line of the statement did not run.
+func ownLineCount(on []Segment, before *Segment) (count uint64, mapped bool) {
+	count, mapped = lineCount(on, before)
+	if before != nil && before.Gap && len(on) > 0 && on[0].HasCount && !on[0].Entry {
+		count = max(count, on[0].Count)
 	}
 	return count, mapped
 }

@@ -1,6 +1,7 @@
 package covmap
 
 import (
+	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -27,33 +28,35 @@ func TestValues(t *testing.T) {
 		}
 		counts := []uint64{5, 7, 1 << 63, 1}
 		absent := random.IntN(4) == 0
-		var define func(c counter, within int) (uint64, bool)
-		define = func(c counter, within int) (uint64, bool) {
+		var define func(c counter, within int) (*big.Int, bool)
+		define = func(c counter, within int) (*big.Int, bool) {
 			switch n := int(c >> 2); {
 			case c.constant() || c&3 == counterNumber && absent:
-				return 0, true
+				return new(big.Int), true
 			case c&3 == counterNumber:
 				if n >= len(counts) {
-					return 0, false
+					return new(big.Int), false
 				}
-				return counts[n], true
+				return new(big.Int).SetUint64(counts[n]), true
 			case within > len(expressions): // a cycle
-				return 0, false
+				return new(big.Int), false
 			default:
 				left, l := define(expressions[n].Left, within+1)
 				right, r := define(expressions[n].Right, within+1)
 				if !expressions[n].Add {
-					right = -right
+					return new(big.Int).Sub(left, right), l && r
 				}
-				return left + right, l && r
+				return new(big.Int).Add(left, right), l && r
 			}
 		}
 		v.evaluate(expressions, counts, absent)
 		for i := range expressions {
 			c := counter(i)<<2 | addition
 			want, wantOK := define(c, 0)
-			if got, ok := v.of(c); ok != wantOK || ok && got != want {
-				t.Fatalf("%v, absent is %v: expression %d is %d, %v; want %d, %v", expressions, absent, i, got, ok, want, wantOK)
+			got, ok := v.of(c)
+			value := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(got.high), 64), new(big.Int).SetUint64(got.low))
+			if ok != wantOK || ok && value.Cmp(want) != 0 {
+				t.Fatalf("%v, absent is %v: expression %d is %d, %v; want %d, %v", expressions, absent, i, value, ok, want, wantOK)
 			}
 		}
 	}

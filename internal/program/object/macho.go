@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -105,46 +106,77 @@ func isFat(data []byte) bool {
 	return (magic == magicFat || magic == magicF64) && n <= maxFatArchs
 }
 
-// parseFat parses the slice of a universal file for one architecture.
-func parseFat(data []byte, arch string) (*Image, error) {
+// A fatEntry is the entry of a universal file for one architecture.
+type fatEntry struct {
+	arch      string
+	off, size uint64
+}
+
+// fatEntries reads the header of a universal file.
+func fatEntries(data []byte) ([]fatEntry, error) {
 	c := cursor.New("fat header", 0, data, binary.BigEndian)
 	// fat_arch, or fat_arch_64 with wider offsets and sizes.
 	width, entry := 4, 20
 	if c.U32("magic") == magicF64 {
 		width, entry = 8, 32
 	}
-	n := c.Count(uint64(c.U32("number of architectures")), entry, "number of architectures")
-	if c.Err() != nil {
-		return nil, c.Err()
-	}
-	var (
-		archs     []string
-		chosen    = -1
-		off, size uint64
-	)
-	for i := range n {
-		archs = append(archs, machOArch(c.U32("CPU type"), c.U32("CPU subtype")))
-		itsOff, itsSize := c.Ptr(width, "offset"), c.Ptr(width, "size")
+	entries := make([]fatEntry, c.Count(uint64(c.U32("number of architectures")), entry, "number of architectures"))
+	for i := range entries {
+		e := &entries[i]
+		e.arch = machOArch(c.U32("CPU type"), c.U32("CPU subtype"))
+		e.off, e.size = c.Ptr(width, "offset"), c.Ptr(width, "size")
 		c.Skip(uint64(width), "alignment")
-		// A file with one slice needs no choice.
-		if chosen < 0 && (archs[i] == arch || n == 1) {
-			chosen, off, size = i, itsOff, itsSize
-		}
 	}
+	return entries, c.Err()
+}
+
+// Architectures returns the architectures of a universal Mach-O file in their order, nil for other files.
+func Architectures(data []byte) (archs []string) {
+	if !isFat(data) {
+		return nil
+	}
+	entries, _ := fatEntries(data) // Slice reports the error
+	for i := range entries {
+		archs = append(archs, entries[i].arch)
+	}
+	return archs
+}
+
+// Slice returns the part of a universal Mach-O file for one architecture, a Mach-O file or a static
+// archive, and its offset. Other files are one slice. A file with one slice needs no choice.
+func Slice(name string, data []byte, arch string) (slice []byte, offset int64, err error) {
+	defer flaw.OfProgram(&err)
+	if !isFat(data) {
+		return data, 0, nil
+	}
+	entries, err := fatEntries(data)
+	if err != nil {
+		return nil, 0, flaw.InFile(err, name)
+	}
+	chosen := slices.IndexFunc(entries, func(e fatEntry) bool { return e.arch == arch || len(entries) == 1 })
 	if chosen < 0 {
-		return nil, flaw.In("fat header").Field("architecture").Got(cmp.Or(arch, "not chosen")).
+		var archs []string
+		for i := range entries {
+			archs = append(archs, entries[i].arch)
+		}
+		return nil, 0, flaw.In("fat header").InFile(name).Field("architecture").Got(cmp.Or(arch, "not chosen")).
 			Want("one of " + strings.Join(archs, ", ")).Mismatch()
 	}
-	b, err := part(data, off, size, archs[chosen])
+	e := &entries[chosen]
+	slice, err = part(data, e.off, e.size, e.arch)
+	return slice, int64(e.off), flaw.InFile(err, name)
+}
+
+// parseFat parses the slice of a universal file for one architecture.
+func parseFat(data []byte, arch string) (*Image, error) {
+	slice, off, err := Slice("", data, arch)
 	if err != nil {
 		return nil, err
 	}
-	c = cursor.New(archs[chosen], int64(off), b, binary.BigEndian)
-	if magic := c.U32("magic"); !isMachO(b) {
-		c.Fail(c.At(int64(off)).Field("magic").Gotf("%#x", magic).Want("the magic of a Mach-O file").Unsupported())
-		return nil, c.Err()
+	if !isMachO(slice) {
+		return nil, flaw.At(cmp.Or(arch, "slice"), off).Field("magic").Gotf("%#x", slice[:min(4, len(slice))]).Want("the magic of a Mach-O file").Unsupported()
 	}
-	return parseMachO(b, int64(off))
+	return parseMachO(slice, off)
 }
 
 // parseMachO parses a file or slice for one architecture, which begins at offset base of the file.
