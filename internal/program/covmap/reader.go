@@ -66,7 +66,7 @@ func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error
 		}
 		return err
 	}
-	slice, _, err := object.Slice(name, data, opt.Arch)
+	slice, err := object.Slice(name, data, opt.Arch)
 	if err != nil {
 		return nil, err
 	}

@@ -142,41 +142,44 @@ func Architectures(data []byte) (archs []string) {
 	return archs
 }
 
-// Slice returns the part of a universal Mach-O file for one architecture, a Mach-O file or a static
-// archive, and its offset. Other files are one slice. A file with one slice needs no choice.
-func Slice(name string, data []byte, arch string) (slice []byte, offset int64, err error) {
+// Slice returns the part of a universal Mach-O file for one architecture, a Mach-O file or a static archive. Other files
+// are one slice. A file with one slice needs no choice.
+func Slice(name string, data []byte, arch string) (slice []byte, err error) {
 	defer flaw.OfProgram(&err)
 	if !isFat(data) {
-		return data, 0, nil
+		return data, nil
 	}
+	_, slice, err = chooseSlice(data, arch)
+	return slice, flaw.InFile(err, name)
+}
+
+func chooseSlice(data []byte, arch string) (chosen fatEntry, slice []byte, err error) {
 	entries, err := fatEntries(data)
 	if err != nil {
-		return nil, 0, flaw.InFile(err, name)
+		return fatEntry{}, nil, err
 	}
-	chosen := slices.IndexFunc(entries, func(e fatEntry) bool { return e.arch == arch || len(entries) == 1 })
-	if chosen < 0 {
-		var archs []string
-		for i := range entries {
-			archs = append(archs, entries[i].arch)
-		}
-		return nil, 0, flaw.In("fat header").InFile(name).Field("architecture").Got(cmp.Or(arch, "not chosen")).
-			Want("one of " + strings.Join(archs, ", ")).Mismatch()
+	i := slices.IndexFunc(entries, func(e fatEntry) bool { return e.arch == arch || len(entries) == 1 })
+	if i < 0 {
+		return fatEntry{}, nil, flaw.In("fat header").Field("architecture").Got(cmp.Or(arch, "not chosen")).
+			Want("one of " + strings.Join(Architectures(data), ", ")).Mismatch()
 	}
-	e := &entries[chosen]
-	slice, err = part(data, e.off, e.size, e.arch)
-	return slice, int64(e.off), flaw.InFile(err, name)
+	chosen = entries[i]
+	slice, err = part(data, chosen.off, chosen.size, chosen.arch)
+	return chosen, slice, err
 }
 
 // parseFat parses the slice of a universal file for one architecture.
 func parseFat(data []byte, arch string) (*Image, error) {
-	slice, off, err := Slice("", data, arch)
+	chosen, slice, err := chooseSlice(data, arch)
 	if err != nil {
 		return nil, err
 	}
-	if !isMachO(slice) {
-		return nil, flaw.At(cmp.Or(arch, "slice"), off).Field("magic").Gotf("%#x", slice[:min(4, len(slice))]).Want("the magic of a Mach-O file").Unsupported()
+	c := cursor.New(chosen.arch, int64(chosen.off), slice, binary.BigEndian)
+	if magic := c.U32("magic"); !isMachO(slice) {
+		c.Fail(c.At(int64(chosen.off)).Field("magic").Gotf("%#x", magic).Want("the magic of a Mach-O file").Unsupported())
+		return nil, c.Err()
 	}
-	return parseMachO(slice, off)
+	return parseMachO(slice, int64(chosen.off))
 }
 
 // parseMachO parses a file or slice for one architecture, which begins at offset base of the file.
