@@ -133,7 +133,7 @@ func (c *packRun) writeArchive(ctx context.Context, w io.Writer, ins []inputs.In
 			}
 			c.size += int64(len(d.Bytes()))
 			if c.size > maxPack {
-				return fmt.Errorf("a pack holds %s at most: divide the inputs", cli.Size(maxPack))
+				return fmt.Errorf("a pack holds %s at most: divide the inputs", cli.Size(int64(maxPack)))
 			}
 			c.profiles++
 			data, err := c.addNoise(d)
