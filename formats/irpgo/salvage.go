@@ -28,8 +28,8 @@ type Salvaged struct {
 	ValuesLost int
 }
 
-// Siblings are the functions of a program as other profiles of it have them. They give names to functions of a
-// truncated profile, and what they say of those must agree with it.
+// Siblings are the functions of a program, from other profiles of the program. They name the functions of a truncated
+// profile, whose hashes and numbers of counters must be the same.
 type Siblings struct {
 	names     Symtab
 	shapes    map[uint64][]siblingShape // by name reference

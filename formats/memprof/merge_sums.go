@@ -238,7 +238,7 @@ func (m *Merger) addRaw(s *symbolizer, weight uint64) {
 	m.warn(s.raw.Name, cut)
 }
 
-// allocating returns the alloc sites at a PC: in the function that allocates and those that it is inlined into.
+// allocating returns the alloc sites at a PC: in the function that allocates and in the functions around its inlined copy.
 func (m *Merger) allocating(s *symbolizer, leaf int32) (sites []allocSite) {
 	for _, f := range s.chain(leaf) {
 		frame := s.out.Stacks.Frames[f]
