@@ -22,7 +22,7 @@ import (
 type job struct {
 	*merging.Job
 	mu       sync.Mutex
-	sources  map[sourceKind]int // index of the first profile of each kind
+	sources  sourceKinds
 	programs knownPrograms
 }
 
@@ -33,7 +33,7 @@ func newJob(shared *merging.Job) *job {
 	}
 	shared.Cause = likelyCause
 	shared.NumInputs = irpgo.NumInputs
-	return &job{Job: shared, sources: make(map[sourceKind]int)}
+	return &job{Job: shared, sources: make(sourceKinds)}
 }
 
 // A sourceKind holds the properties of profiles that decide the indexed version.
@@ -43,27 +43,28 @@ type sourceKind struct {
 	variant irpgo.Variant
 }
 
-// addKind records the kind of a profile in the sum; for a partial sum, the kinds of the profiles
-// in it. index is the profile's index in the order of the inputs.
-func (j *job) addKind(index int, info *irpgo.Info) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// sourceKinds holds the index of the first profile of each kind in a sum.
+type sourceKinds map[sourceKind]int
+
+// add records the kind of a profile in the sum; for a partial sum, the kinds of the profiles in it. index is the
+// profile's index in the order of the inputs.
+func (s sourceKinds) add(index int, info *irpgo.Info) {
 	infos := []*irpgo.Info{info}
 	if info.Format == irpgo.FormatPartial {
 		infos = info.Of
 	}
 	for _, in := range infos {
 		k := sourceKind{in.Format, in.Version, in.Variant}
-		if first, ok := j.sources[k]; !ok || index < first {
-			j.sources[k] = index
+		if first, ok := s[k]; !ok || index < first {
+			s[k] = index
 		}
 	}
 }
 
-// kinds returns the kinds of the merged profiles, by first appearance.
-func (j *job) kinds() []*irpgo.Info {
-	kinds := slices.SortedFunc(maps.Keys(j.sources), func(a, b sourceKind) int {
-		return cmp.Or(cmp.Compare(j.sources[a], j.sources[b]),
+// infos returns the kinds, by first appearance.
+func (s sourceKinds) infos() []*irpgo.Info {
+	kinds := slices.SortedFunc(maps.Keys(s), func(a, b sourceKind) int {
+		return cmp.Or(cmp.Compare(s[a], s[b]),
 			cmp.Compare(a.format, b.format), cmp.Compare(a.version, b.version), cmp.Compare(a.variant, b.variant))
 	})
 	infos := make([]*irpgo.Info, len(kinds))
@@ -72,6 +73,16 @@ func (j *job) kinds() []*irpgo.Info {
 	}
 	return infos
 }
+
+// addKind is add for concurrent use.
+func (j *job) addKind(index int, info *irpgo.Info) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sources.add(index, info)
+}
+
+// kinds returns the kinds of the merged profiles.
+func (j *job) kinds() []*irpgo.Info { return j.sources.infos() }
 
 // addRescued records a damaged function in the input's account. Unless it was clamped, it is
 // lost if no other input has it.

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,7 +102,7 @@ func (p *Pool) reduce(names []string) {
 		p.add(sums, name)
 	}
 	for _, s := range sums {
-		if s.write() == nil {
+		if len(s.files) > 0 && s.write() == nil {
 			for _, f := range s.files {
 				if f.Truncate(0) == nil {
 					p.emptied = append(p.emptied, f.Name())
@@ -128,8 +128,8 @@ func (p *Pool) removeEmptied() {
 type programSum struct {
 	path   string
 	merger *irpgo.Merger
-	infos  []*irpgo.Info // kinds of profiles in the sum
-	files  []*os.File    // that are in the sum, locked
+	kinds  sourceKinds
+	files  []*os.File // raw profiles in the sum, locked
 }
 
 // add adds a raw profile, unless a process writes it.
@@ -150,7 +150,7 @@ func (p *Pool) add(sums map[string]*programSum, name string) {
 }
 
 func (p *Pool) addLocked(sums map[string]*programSum, f *os.File) (*programSum, error) {
-	data, err := os.ReadFile(f.Name())
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,9 @@ func (p *Pool) addLocked(sums map[string]*programSum, f *os.File) (*programSum, 
 	}
 	s := sums[id]
 	if s == nil {
-		s = &programSum{path: filepath.Join(p.folder, fmt.Sprintf("sum-%s.profpart", id)), merger: irpgo.NewMerger(irpgo.MergeOptions{})}
+		s = &programSum{
+			path: filepath.Join(p.folder, fmt.Sprintf("sum-%s.profpart", id)), merger: irpgo.NewMerger(irpgo.MergeOptions{}), kinds: make(sourceKinds),
+		}
 		if err := s.addEarlier(); err != nil {
 			return nil, err
 		}
@@ -194,18 +196,7 @@ func (s *programSum) addProfile(r *irpgo.Reader) error {
 	if _, err := s.merger.Add(r, 1); err != nil {
 		return err
 	}
-	kinds := r.Info.Of
-	if len(kinds) == 0 {
-		kinds = []*irpgo.Info{r.Info}
-	}
-	for _, k := range kinds {
-		known := func(o *irpgo.Info) bool {
-			return o.Format == k.Format && o.Version == k.Version && o.Variant == k.Variant
-		}
-		if !slices.ContainsFunc(s.infos, known) {
-			s.infos = append(s.infos, k)
-		}
-	}
+	s.kinds.add(len(s.kinds), r.Info)
 	return nil
 }
 
@@ -215,7 +206,7 @@ func (s *programSum) write() error {
 		return err
 	}
 	defer f.Close()
-	if err := s.merger.WritePartial(f, s.infos); err != nil {
+	if err := s.merger.WritePartial(f, s.kinds.infos()); err != nil {
 		return err
 	}
 	return f.Commit()

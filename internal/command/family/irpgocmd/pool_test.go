@@ -83,3 +83,22 @@ func TestPool(t *testing.T) {
 		}
 	}
 }
+
+// TestPoolKeepsUnreadable: a profile that is cut stays as it is, and makes no sum of nothing.
+func TestPoolKeepsUnreadable(t *testing.T) {
+	data := oracle.ReadFile(t, "../../../../testdata/irpgo/clang22/ir-run1.profraw")
+	p := NewPool(t.TempDir())
+	name := "1-2_0" + rawSuffix
+	path := filepath.Join(p.folder, name)
+	for _, n := range []int{1, 100, len(data) / 2, len(data) - 8} {
+		oracle.WriteFile(t, path, data[:n])
+		p.reduce([]string{name})
+		if got := oracle.ReadFile(t, path); len(got) != n {
+			t.Errorf("%d bytes of %d are left", len(got), n)
+		}
+		entries, err := os.ReadDir(p.folder)
+		if err != nil || len(entries) != 1 {
+			t.Errorf("%d bytes: files %v, %v", n, entries, err)
+		}
+	}
+}
