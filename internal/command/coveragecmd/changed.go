@@ -273,14 +273,18 @@ func lineRanges(lines []uint32) string {
 		for i+n < len(lines) && lines[i+n] == lines[i]+uint32(n) {
 			n++
 		}
-		part := strconv.FormatUint(uint64(lines[i]), 10)
-		if n > 1 {
-			part += "-" + strconv.FormatUint(uint64(lines[i+n-1]), 10)
-		}
-		parts = append(parts, part)
+		parts = append(parts, lineRange(lines[i], lines[i+n-1]))
 		i += n
 	}
 	return strings.Join(parts, ", ")
+}
+
+// lineRange prints one line as "3", several as "7-9".
+func lineRange(first, last uint32) string {
+	if first == last {
+		return strconv.FormatUint(uint64(first), 10)
+	}
+	return fmt.Sprintf("%d-%d", first, last)
 }
 
 // print lists the changed lines that did not run, and the files that are not in the coverage, because no

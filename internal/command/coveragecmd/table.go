@@ -118,11 +118,8 @@ func notRunRanges(lines []coverage.Line) string {
 		if n < 0 {
 			n = len(lines)
 		}
-		switch {
-		case n > 1:
-			ranges = append(ranges, fmt.Sprintf("%d-%d", lines[0].Number, lines[n-1].Number))
-		case n == 1:
-			ranges = append(ranges, fmt.Sprint(lines[0].Number))
+		if n > 0 {
+			ranges = append(ranges, lineRange(lines[0].Number, lines[n-1].Number))
 		}
 		lines = lines[min(n+1, len(lines)):]
 	}

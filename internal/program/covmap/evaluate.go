@@ -15,9 +15,9 @@ import (
 
 // EvaluateOptions modify [Evaluate]. The zero value keeps all counts.
 type EvaluateOptions struct {
-	// FirstWins does as llvm-cov: counts wrap below zero, and a function counts only in the first object
-	// that has it, by its first record there. The counts of differently compiled records are lost. With compilers before LLVM
-	// 22, about half of the functions of another build look like functions that did not run.
+	// FirstWins does as llvm-cov: counts wrap below zero, and a function counts only in the first object that has it,
+	// by its first record there. The counts of differently compiled records are lost. With compilers before LLVM 22,
+	// about half of the functions of another build look like functions that did not run.
 	FirstWins bool
 	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
 	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
