@@ -131,7 +131,7 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 	added, ok := m.addByCatalog(r, x)
 	if !ok {
 		if !m.opt.LLVMCompat && !partial {
-			if err = readable(r); err != nil {
+			if err = r.readable(); err != nil {
 				return added, err
 			}
 		}
@@ -152,21 +152,15 @@ func (m *Merger) AddAt(index int, id uint64, r *Reader, weight uint64) (added Ad
 		return added, err
 	}
 	m.checkTotal(r, added)
-	m.addBinaryIDs(r)
+	for _, id := range r.Info.BinaryIDs {
+		if _, ok := m.binaryIDs[string(id)]; !ok { // the lookup makes no string
+			m.binaryIDs[string(id)] = struct{}{}
+		}
+	}
 	if heap != nil {
 		return added, m.AddMemProf(r.Name, heap, weight)
 	}
 	return added, heapErr
-}
-
-// readable reads all records, to see whether they can be read.
-func readable(r *Reader) error {
-	for _, err := range r.ReusedRecords() {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // weightedTraces is [Reader.Traces] of a profile that is added with a weight. Only the
@@ -229,14 +223,6 @@ func (m *Merger) addRecords(r *Reader, x *addition) (added Added, err error) {
 		x.seq++
 	}
 	return added, nil
-}
-
-func (m *Merger) addBinaryIDs(r *Reader) {
-	for _, id := range r.Info.BinaryIDs {
-		if _, ok := m.binaryIDs[string(id)]; !ok {
-			m.binaryIDs[string(id)] = struct{}{}
-		}
-	}
 }
 
 func (m *Merger) empty() bool { return m.sums.empty() }

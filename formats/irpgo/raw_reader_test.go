@@ -419,7 +419,7 @@ func readErr(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return readable(r)
+	return r.readable()
 }
 
 // checkLLVMWords compares with what llvm-profdata 22 says of the same bytes.

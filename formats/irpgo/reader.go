@@ -209,6 +209,16 @@ func (r *Reader) ReusedRecords() iter.Seq2[*Record, error] {
 	}
 }
 
+// readable reads all records, to see whether they can be read.
+func (r *Reader) readable() error {
+	for _, err := range r.ReusedRecords() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Symbols returns the names in the profile's names section or its records, and the names of
 // virtual tables. For text profiles it is complete only after the records were read.
 func (r *Reader) Symbols() *Symtab { return r.dec.symbols() }

@@ -247,7 +247,7 @@ func TestTextAllocations(t *testing.T) {
 	data := b.Bytes()
 	allocs := testing.AllocsPerRun(5, func() {
 		r := openReader(t, textFile, data, ReaderOptions{})
-		oracle.NoError(t, readable(r))
+		oracle.NoError(t, r.readable())
 	})
 	if limit := records * 1.1; allocs > limit {
 		t.Errorf("%v allocations for %d records, want at most %v", allocs, records, limit)
@@ -307,7 +307,7 @@ func BenchmarkTextReader(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := openReader(b, textFile, data, ReaderOptions{})
-		oracle.NoError(b, readable(r))
+		oracle.NoError(b, r.readable())
 	}
 }
 
