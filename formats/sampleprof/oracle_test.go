@@ -27,7 +27,7 @@ func TestAgainstLLVM(t *testing.T) {
 	sets = append(sets, []string{put("gcov", gcovProfile())})
 	rounds := 6
 	if oracle.Everything() {
-		rounds = 24
+		rounds = 12
 	}
 	for i := range rounds {
 		var set []string

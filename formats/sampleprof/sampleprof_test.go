@@ -230,10 +230,10 @@ func TestDamage(t *testing.T) {
 				}
 			}
 		}
-		for _, cut := range hostile.Cuts(data, 7) {
+		for _, cut := range hostile.Cuts(data, 13) {
 			try(cut)
 		}
-		for _, flipped := range hostile.Flips(data, 7) {
+		for _, flipped := range hostile.Flips(data, 13) {
 			try(flipped)
 		}
 	}

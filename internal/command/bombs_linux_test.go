@@ -45,11 +45,12 @@ type bomb struct {
 	dense bool
 	// inflates is set for compressed contents, of which the readers' own limits decide: twice the size and memory.
 	inflates bool
-	// commands read the bomb; nil for bombCommands and one of viewCommands.
+	// commands read the bomb; nil for some of bombCommands and viewCommands, in turn.
 	commands []string
 }
 
-// bombCommands read bombs, and one of viewCommands in turn, which all begin with a view.
+// Two of bombCommands read each bomb, and one of viewCommands reads every second bomb: bombs
+// of one kind stand in a row, so that all commands read the kind.
 var (
 	bombCommands = []string{"show BOMB", "check BOMB", "merge -o OUT BOMB", "salvage -o OUT BOMB"}
 	viewCommands = []string{
@@ -121,7 +122,10 @@ func TestBombs(t *testing.T) {
 			}
 			commands := b.commands
 			if commands == nil {
-				commands = append(slices.Clip(bombCommands), viewCommands[i%len(viewCommands)])
+				commands = []string{bombCommands[i%len(bombCommands)], bombCommands[(i+1+i/4%2)%len(bombCommands)]}
+				if i%2 == 0 {
+					commands = append(commands, viewCommands[i/2%len(viewCommands)])
+				}
 			}
 			for _, c := range commands {
 				args := strings.Fields(c)
