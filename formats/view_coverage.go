@@ -12,7 +12,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
-	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A coveredView is a view with the coverage of the profile.
@@ -28,23 +27,11 @@ func (v *coveredView) Coverage() *coverage.Coverage { return v.coverage }
 // After the first view of a set of programs, the coverage of a view of the same programs has only the source files
 // in which something ran. The zero value is empty. It is not safe for concurrent use.
 type Mappings struct {
-	read         map[string][]*covmap.Mapping // by path
-	found        map[string]string            // paths in the folders, by build id; "" for none
-	evaluated    map[string]bool              // lists of programs
-	searched     bool                         // unidentified is set
-	unidentified []string                     // programs in the folders that have no build id
-	oneView      bool                         // the mappings are for one view
-}
-
-// withoutID returns the paths of the programs in the folders that have no build id.
-func (k *Mappings) withoutID(programs *symbolize.Programs) (paths []string, err error) {
-	if !k.searched {
-		if k.unidentified, err = programs.WithoutID(); err != nil {
-			return nil, err
-		}
-		k.searched = true
-	}
-	return k.unidentified, nil
+	read      map[string][]*covmap.Mapping // by path
+	found     map[string]string            // paths in the folders, by build id; "" for none
+	evaluated map[string]bool              // lists of programs
+	byID      map[string][]string          // programs in the folders, by build id; nil before they are needed
+	oneView   bool                         // the mappings are for one view
 }
 
 // isFirst reports whether no view of the programs was made before.
@@ -63,7 +50,7 @@ func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.In
 	if o.Mappings.read == nil {
 		o.Mappings.read, o.Mappings.found, o.Mappings.evaluated = make(map[string][]*covmap.Mapping), make(map[string]string), make(map[string]bool)
 	}
-	paths, err := o.choosePrograms(p, name)
+	paths, err := o.choosePrograms(p, name, info)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/hex"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +17,9 @@ import (
 
 // choosePrograms returns the paths of the programs whose mappings the coverage of a profile needs:
 // programs that the user named, the first program in the folders for each binary id of the profile,
-// and programs in the folders that have no build id but match functions that ran.
-func (o *ViewOptions) choosePrograms(p *irpgo.Profile, name string) (paths []string, err error) {
+// and programs in the folders that match functions that ran: programs without a build id, or all
+// programs if the format of the profile cannot hold binary ids.
+func (o *ViewOptions) choosePrograms(p *irpgo.Profile, name string, info *irpgo.Info) (paths []string, err error) {
 	paths, folders, err := splitFolders(o.Programs)
 	if err != nil || len(folders) == 0 {
 		return paths, err
@@ -44,12 +46,12 @@ func (o *ViewOptions) choosePrograms(p *irpgo.Profile, name string) (paths []str
 			paths = append(paths, path)
 		}
 	}
-	if paths, err = o.addUnidentified(p, paths, programs); err != nil {
+	if paths, err = o.addMatching(p, paths, programs, holdsIDs(info)); err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
 		return nil, flaw.In("binary ids").InFile(name).Field("programs found").Got(0).
-			Wantf("one in %s with an id of the profile, or without an id but with its functions: name the program itself, or link with -Wl,--build-id", in).Empty()
+			Wantf("one in %s with an id of the profile, or with its functions: name the program itself, or link with -Wl,--build-id", in).Empty()
 	}
 	return paths, nil
 }
@@ -89,9 +91,10 @@ func mappedProgram(programs *symbolize.Programs, id []byte) (path string, err er
 	return path, nil
 }
 
-// addUnidentified adds programs that have no build id but contain functions that ran and that no
-// chosen program maps, best match first. A program must match more functions than it contradicts.
-func (o *ViewOptions) addUnidentified(p *irpgo.Profile, paths []string, programs *symbolize.Programs) ([]string, error) {
+// addMatching adds programs that contain functions that ran and that no chosen program maps, best
+// match first. A program must match more functions than it contradicts. A program with a build id is
+// none of them if the profile would have the id.
+func (o *ViewOptions) addMatching(p *irpgo.Profile, paths []string, programs *symbolize.Programs, holdsIDs bool) ([]string, error) {
 	uncovered := newUncovered(p)
 	for _, path := range paths {
 		maps, _ := o.mappings(path) // evaluating the program reports its error
@@ -100,12 +103,19 @@ func (o *ViewOptions) addUnidentified(p *irpgo.Profile, paths []string, programs
 	if !slices.Contains(uncovered.ran, true) {
 		return paths, nil
 	}
-	unidentified, err := o.Mappings.withoutID(programs)
-	if err != nil {
-		return nil, err
+	if o.Mappings.byID == nil {
+		var err error
+		if o.Mappings.byID, err = programs.ByID(); err != nil {
+			return nil, err
+		}
+	}
+	possible := o.Mappings.byID[""]
+	if !holdsIDs {
+		possible = slices.Concat(slices.Collect(maps.Values(o.Mappings.byID))...)
+		slices.Sort(possible)
 	}
 	var candidates []*candidate
-	for _, path := range unidentified {
+	for _, path := range possible {
 		maps, err := o.mappings(path)
 		if err != nil {
 			continue // no mapping, or another kind of program
@@ -117,6 +127,19 @@ func (o *ViewOptions) addUnidentified(p *irpgo.Profile, paths []string, programs
 		}
 	}
 	return append(paths, uncovered.choose(candidates)...), nil
+}
+
+// holdsIDs reports whether the format of a profile can hold binary ids.
+func holdsIDs(info *irpgo.Info) bool {
+	switch info.Format {
+	case irpgo.FormatText:
+		return false
+	case irpgo.FormatIndexed:
+		return info.Version >= 9
+	case irpgo.FormatRaw:
+		return info.Version >= 7
+	}
+	return true
 }
 
 // uncovered tracks which functions of a profile ran without being mapped by a chosen program.

@@ -23,10 +23,9 @@ type Programs struct {
 
 	opt Options
 
-	mu      sync.Mutex
-	scanned bool
-	below   map[string][]string // paths in the folders, by build id
-	opened  map[string]*File    // files in the folders, by path; nil for unreadable ones
+	mu     sync.Mutex
+	below  map[string][]string // paths in the folders, by build id; nil until a scan
+	opened map[string]*File    // files in the folders, by path; nil for unreadable ones
 }
 
 // OpenPrograms opens the ELF and Mach-O files among the paths, including separate files
@@ -100,8 +99,8 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 				}
 			}
 		}
-		paths, err := p.scan(id)
-		for _, path := range paths {
+		below, err := p.ByID()
+		for _, path := range below[string(id)] {
 			if !try(path) {
 				return
 			}
@@ -112,10 +111,17 @@ func (p *Programs) Find(id []byte) iter.Seq2[*File, error] {
 	}
 }
 
-// WithoutID returns the paths of the linked files below the folders that have no build id,
-// in lexical order. It skips unreadable files, and ends with an error as Find does.
-func (p *Programs) WithoutID() ([]string, error) {
-	return p.scan(nil)
+// ByID returns the paths of the linked files below the folders by build id, in lexical order for each id.
+// Files without a build id are under "". ByID skips unreadable files, and ends with an error as Find does.
+func (p *Programs) ByID() (map[string][]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.below == nil {
+		if err := p.scan(); err != nil {
+			return nil, err
+		}
+	}
+	return p.below, nil
 }
 
 func (p *Programs) open(path string) *File {
@@ -131,37 +137,33 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan returns the files below the folders with a build id. It walks the folders once, for all ids.
-func (p *Programs) scan(id []byte) ([]string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.scanned {
-		below := make(map[string][]string)
-		for _, dir := range p.Folders {
-			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-				if err != nil {
-					if path == dir {
-						return err
-					}
-					return nil
-				}
-				if e.Type().IsRegular() && isProgram(path) {
-					if f, err := Open(path, p.opt); err == nil {
-						if own := string(f.BuildID); own != "" || f.image.Kind != object.Object {
-							below[own] = append(below[own], path)
-						}
-						f.Close()
-					}
+// scan walks the folders and sets below.
+func (p *Programs) scan() error {
+	below := make(map[string][]string)
+	for _, dir := range p.Folders {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				if path == dir {
+					return err
 				}
 				return nil
-			})
-			if err != nil {
-				return nil, err
 			}
+			if e.Type().IsRegular() && isProgram(path) {
+				if f, err := Open(path, p.opt); err == nil {
+					if own := string(f.BuildID); own != "" || f.image.Kind != object.Object {
+						below[own] = append(below[own], path)
+					}
+					f.Close()
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		p.below, p.scanned = below, true
 	}
-	return p.below[string(id)], nil
+	p.below = below
+	return nil
 }
 
 func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }

@@ -43,8 +43,8 @@ func TestFindPrograms(t *testing.T) {
 			t.Errorf("found %q, %v, want %q", got, err, want)
 		}
 	}
-	if got, err := programs.WithoutID(); len(got) > 0 || err != nil {
-		t.Errorf("without a build id: %q, %v", got, err)
+	if got, err := programs.ByID(); len(got[""]) > 0 || !slices.Contains(got[string(id)], want[1]) || err != nil {
+		t.Errorf("by build id: %q, %v", got, err)
 	}
 	for n := 1; n <= len(want); n++ {
 		taken := 0
