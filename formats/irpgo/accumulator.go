@@ -78,9 +78,10 @@ type addition struct {
 	weight  uint64
 	seq     uint64 // number of the input and of the record in it
 	warn    warner
-	fits    bool   // no counter can saturate
-	tellAll bool   // warn of every problem of the record, not of the first alone
-	merged  []bool // of each site: the record has the sum of several; nil for none
+	fits    bool       // no counter can saturate
+	tellAll bool       // warn of every problem of the record, not of the first alone
+	merged  []bool     // of each site: the record has the sum of several; nil for none
+	device  *deviceSum // of the record; nil but for programs for GPUs
 	result  mergeOutcome
 }
 
@@ -175,6 +176,7 @@ func (a *accumulator) mergeRecord(x *addition, e *entry, fresh bool) {
 	case addCounts(counts, x.Counts, weight, x.fits):
 		x.fail(llvmerr.CounterOverflow)
 	}
+	a.addDevice(e, x.device, weight)
 	if fresh {
 		e.pseudo = pseudoKind(counts) != 0 // LLVM's weights turn pseudo counts into counts
 	}
@@ -241,6 +243,7 @@ func (a *accumulator) addEntry(x *addition, o *table, i int) {
 	for _, t := range o.sitesOf(e) {
 		x.merged = append(x.merged, t.merged)
 	}
+	x.device = o.deviceOf(e)
 	a.addTo(x, e)
 }
 

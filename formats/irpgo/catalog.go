@@ -334,10 +334,10 @@ func addWords(dst []uint64, raw []byte, weight uint64) (most, total uint64) {
 }
 
 // orBitmap sets dst to its bitwise or with the bitmap at an offset. In an
-// indexed profile each byte is a 64-bit word.
+// indexed profile before version 14 each byte is a 64-bit word.
 func (n *numbers) orBitmap(dst []byte, at int32) {
 	stride := 1
-	if n.catalog.raw == nil {
+	if n.catalog.raw == nil && uint32(n.catalog.key.word) < packedBitmaps {
 		stride = 8
 	}
 	for i := range dst {

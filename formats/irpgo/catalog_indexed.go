@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/llvm/hashtable"
 )
 
@@ -115,7 +116,20 @@ func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (siz
 	e.counters = int32(count)
 	n.runs = append(n.runs, fileRun{int32(pos + 16), e.counters})
 	size = 16 + 8*int(count)
-	if r.about.Version >= 11 {
+	if r.about.Version >= packedBitmaps {
+		bits, ok := packedSize(b[size:])
+		if !ok {
+			return 0
+		}
+		if e.bits = int32(bits); bits > 0 {
+			n.bitmaps = append(n.bitmaps, int32(pos+size+8))
+		}
+		size += 8 + int(bits+cursor.PadTo(bits, 8))
+		if bits, ok = packedSize(b[size:]); !ok || bits > 0 { // of a GPU: read record by record
+			return 0
+		}
+		size += 8
+	} else if r.about.Version >= 11 {
 		if len(b)-size < 8 || le.Uint64(b[size:]) > uint64(len(b)-size-8)/8 {
 			return 0
 		}
@@ -139,6 +153,15 @@ func (r *indexedReader) walkRecord(e *entry, n *numbers, b []byte, pos int) (siz
 	}
 	n.blobs = append(n.blobs, pos+size)
 	return size + values
+}
+
+// packedSize returns the number of bytes that b counts in its first word, if b holds them and their padding.
+func packedSize(b []byte) (n uint64, ok bool) {
+	if len(b) < 8 {
+		return 0, false
+	}
+	n = le.Uint64(b)
+	return n, n <= uint64(len(b)-8) && n+cursor.PadTo(n, 8) <= uint64(len(b)-8)
 }
 
 // A nameBlock holds the names of many entries in few allocations.

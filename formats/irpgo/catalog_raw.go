@@ -20,7 +20,7 @@ type rawCatalog struct {
 
 func (r *rawReader) catalogKey() (key catalogKey, ok bool) {
 	p := r.cur
-	if p.start != 0 || p.version < 3 || p.correlation != nil || p.isLightweight() ||
+	if p.start != 0 || p.version < 3 || p.variant.Has(device) || p.correlation != nil || p.isLightweight() ||
 		len(p.counters.data) > math.MaxInt32 || len(p.bitmap.data) > math.MaxInt32 {
 		return key, false
 	}
@@ -72,6 +72,9 @@ func (r *rawReader) scan(c *catalog, n *numbers) bool {
 			raw.stamps = append(raw.stamps, int32(start))
 		}
 		raw.addRun(fileRun{int32(start + stamp*size), e.counters}, size)
+		if l.uniformPtr >= 0 && p.addr(b, l.uniformPtr) != 0 {
+			return false
+		}
 		if l.bitmapBytes >= 0 {
 			if e.bits = int32(p.u32(b, l.bitmapBytes)); e.bits != 0 {
 				start := r.bitmapStart(i, b)

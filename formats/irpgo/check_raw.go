@@ -128,6 +128,7 @@ func (c *checker) padding(file []byte, p *rawProfile) {
 	}
 	check("counters", end(p.counters), end(p.counters)+int64(p.fields[fPadAfterCnts]))
 	check("bitmap", end(p.bitmap), end(p.bitmap)+int64(p.fields[fPadAfterBitmap]))
+	check("uniform counters", end(p.uniform), end(p.uniform)+int64(p.fields[fPadAfterUniform]))
 	check("names", end(p.names), end(p.names)+int64(cursor.PadTo(uint64(len(p.names.data)), 8)))
 	check("vtable names", end(p.vnames), end(p.vnames)+int64(cursor.PadTo(uint64(len(p.vnames.data)), 8)))
 }

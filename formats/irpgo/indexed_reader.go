@@ -49,7 +49,23 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 			return nil, err
 		}
 	}
+	r.findDevice()
 	return r, nil
+}
+
+// findDevice marks the profile of a GPU. The header has no mark for it; all functions of such a profile have uniformity
+// bits, so the first record tells.
+func (r *indexedReader) findDevice() {
+	if r.about.Version < packedBitmaps {
+		return
+	}
+	// Damage in the table is reported by records.
+	_ = r.table.Items(false, func(it hashtable.Item) bool {
+		if r.readRecord(cursor.New("function records", it.DataOff, it.Data, le), "", true) == nil && len(r.rec.Uniformity) > 0 {
+			r.about.Variant |= device
+		}
+		return false
+	})
 }
 
 // symbols collects the names of the table on the first call.
@@ -84,7 +100,7 @@ func (r *indexedReader) readHeader() (int64, error) {
 	}
 	if version < indexedVersionMin || version > IndexedVersionMax {
 		return 0, flaw.At("header", 8).Field("indexed profile version").Got(version).
-			Wantf("%d to %d", indexedVersionMin, IndexedVersionMax).
+			Want(readableVersions(version, "1 to 14", IndexedVersionMax)).
 			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {
@@ -279,7 +295,8 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 // readRecord decodes one record of a key's data:
 //
 //	u64 FuncHash | u64 NumCounts (v2+) | u64 counts[] |
-//	u64 NumBitmapBytes | u64 per bitmap byte (v11+) | value data (v3+)
+//	u64 NumBitmapBytes | u64 per bitmap byte (v11 to v13) or bytes, padded (v14) |
+//	u64 NumUniformityBytes | bytes, padded (v14) | value data (v3+)
 //
 // A version 1 key has one record, which takes all its data.
 func (r *indexedReader) readRecord(c *cursor.Cursor, name string, first bool) error {
@@ -300,7 +317,10 @@ func (r *indexedReader) readRecord(c *cursor.Cursor, name string, first bool) er
 		r.counts = append(r.counts, le.Uint64(raw))
 	}
 	r.rec.Counts = r.counts
-	if version >= 11 {
+	switch {
+	case version >= packedBitmaps:
+		r.readPacked(c)
+	case version >= 11:
 		r.readBitmap(c)
 	}
 	if version >= 3 && c.Err() == nil {
@@ -326,6 +346,27 @@ func (r *indexedReader) readBitmap(c *cursor.Cursor) {
 	}
 	if len(r.bitmap) > 0 {
 		r.rec.Bitmap = r.bitmap
+	}
+}
+
+// readPacked reads the bitmap and the uniformity bits of version 14.
+func (r *indexedReader) readPacked(c *cursor.Cursor) {
+	packed := func(what string) []byte {
+		n := uint64(c.Count(c.U64("number of "+what), 1, "number of "+what))
+		b := c.Bytes(n, what)
+		c.Skip(cursor.PadTo(n, 8), "padding of the "+what)
+		return b
+	}
+	if b := packed("bitmap bytes"); len(b) > 0 {
+		r.rec.Bitmap = b
+	}
+	at := c.Offset()
+	b := packed("uniformity bytes")
+	if want := uniformitySize(len(r.rec.Counts)); len(b) > 0 && len(b) != want && c.Err() == nil && !r.opt.Lenient {
+		c.Fail(c.At(at).Field("number of uniformity bytes").Got(len(b)).Wantf("0 or %d, a bit for each counter", want).Corrupt())
+	}
+	if r.device = nil; c.Err() == nil && len(b) > 0 {
+		r.rec.Uniformity, r.device = b, &deviceSum{bits: b}
 	}
 }
 

@@ -41,8 +41,8 @@ func TestIndexedErrors(t *testing.T) {
 		want    string
 		class   error
 	}{
-		{"version", 8, uint64(IRLevel) | 14, "header", 8, -1, "indexed profile version", "14", "1 to 13", profile.ErrUnsupported},
-		{"no version", 8, uint64(IRLevel), "header", 8, -1, "indexed profile version", "0", "1 to 13", profile.ErrUnsupported},
+		{"version", 8, uint64(IRLevel) | 15, "header", 8, -1, "indexed profile version", "15", "1 to 14: it is newer than this release of profuse knows", profile.ErrUnsupported},
+		{"no version", 8, uint64(IRLevel), "header", 8, -1, "indexed profile version", "0", "1 to 14", profile.ErrUnsupported},
 		{"variant", 8, word(8) | 1<<54, "header", 8, -1, "variant bits", "0x40000000000000", "only known ones", profile.ErrUnsupported},
 		{"hash", 24, 1, "header", 24, -1, "hash type", "1", "0, MD5", profile.ErrUnsupported},
 		{"table outside", 32, 1 << 40, "hash table", -1, -1, "offset of the hash table index", "0x10000000000", fmt.Sprintf("%#x to %#x, the end of the file", item-2, len(file)), profile.ErrTruncated},

@@ -16,9 +16,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest version.
+// IndexedOptions adjust [WriteIndexed]. The zero value writes the newest version that LLVM 22 reads.
 type IndexedOptions struct {
-	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means the newest.
+	// Version to write, IndexedVersionMinWritten to IndexedVersionMax; 0 means 13, the newest that LLVM 22 reads.
 	Version uint32
 	// Sparse leaves out functions that never ran.
 	Sparse bool
@@ -60,6 +60,7 @@ var indexedVersions = map[uint32]versionTraits{
 	11: {18, 8, variant10},
 	12: {19, 9, variant12},
 	13: {22, 9, variant12},
+	14: {23, 9, variant12},
 }
 
 // indexedWriter holds one file's arrangement. Sizes are computed first, so the
@@ -93,7 +94,7 @@ func WriteIndexed(w io.Writer, p *Profile, opt IndexedOptions) error {
 
 func newIndexedWriter(p *Profile, opt IndexedOptions) (*indexedWriter, error) {
 	if opt.Version == 0 {
-		opt.Version = IndexedVersionMax
+		opt.Version = indexedVersionLLVM22
 	}
 	traits, ok := indexedVersions[opt.Version]
 	if !ok {
@@ -163,6 +164,9 @@ func (x *indexedWriter) fitVersion(traits versionTraits) error {
 	if x.opt.Version < 11 {
 		x.warnFirst("bitmaps", func(r *Record) bool { return len(r.Bitmap) > 0 })
 	}
+	if x.opt.Version < packedBitmaps && x.p.Variant.Has(device) {
+		x.warnFirst("uniformity bits", func(r *Record) bool { return len(r.Uniformity) > 0 })
+	}
 	if x.kinds < NumValueKinds {
 		x.warnFirst("vtable values", func(r *Record) bool { return len(r.Values[VTableTarget]) > 0 })
 	}
@@ -206,7 +210,10 @@ func (r *Record) ran() bool {
 // recordSize is the size of what appendRecord appends.
 func (x *indexedWriter) recordSize(r *Record) int {
 	n := 16 + 8*len(r.Counts)
-	if x.opt.Version >= 11 {
+	switch {
+	case x.opt.Version >= packedBitmaps:
+		n += 16 + (len(r.Bitmap)+7)&^7 + (len(r.Uniformity)+7)&^7
+	case x.opt.Version >= 11:
 		n += 8 + 8*len(r.Bitmap)
 	}
 	v := x.values(r)
@@ -229,7 +236,13 @@ func (x *indexedWriter) appendRecord(dst []byte, r *Record) []byte {
 	for i, raw := 0, dst[at:]; i < len(r.Counts); i++ {
 		le.PutUint64(raw[8*i:], r.Counts[i])
 	}
-	if x.opt.Version >= 11 {
+	switch {
+	case x.opt.Version >= packedBitmaps:
+		for _, bytes := range [][]byte{r.Bitmap, r.Uniformity} {
+			dst = append(le.AppendUint64(dst, uint64(len(bytes))), bytes...)
+			dst = append(dst, make([]byte, cursor.PadTo(uint64(len(bytes)), 8))...)
+		}
+	case x.opt.Version >= 11:
 		dst = le.AppendUint64(dst, uint64(len(r.Bitmap)))
 		for _, b := range r.Bitmap {
 			dst = le.AppendUint64(dst, uint64(b))

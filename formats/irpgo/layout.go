@@ -117,6 +117,7 @@ type recordLayout struct {
 	nameRef, hash                        int
 	nameSize, namePtr                    int // v1, v2
 	counterPtr, bitmapPtr, funcPtr       int
+	uniformPtr                           int // v11
 	numCounters, valueSites, bitmapBytes int
 	kinds                                int // K
 }
@@ -131,7 +132,7 @@ func newRecordLayout(version uint32, ptr, kinds int) recordLayout {
 	}
 	l := recordLayout{
 		nameRef: -1, nameSize: -1, namePtr: -1, bitmapPtr: -1,
-		funcPtr: -1, valueSites: -1, bitmapBytes: -1,
+		funcPtr: -1, valueSites: -1, bitmapBytes: -1, uniformPtr: -1,
 	}
 	if version <= 2 {
 		l.nameSize, l.numCounters, l.hash = field(4), field(4), field(8)
@@ -143,7 +144,7 @@ func newRecordLayout(version uint32, ptr, kinds int) recordLayout {
 	} else {
 		l.nameRef, l.hash, l.counterPtr = field(8), field(8), field(ptr)
 		if version >= 11 {
-			field(ptr) // UniformCounterPtr
+			l.uniformPtr = field(ptr)
 		}
 		if version >= 9 {
 			l.bitmapPtr = field(ptr)
@@ -158,7 +159,7 @@ func newRecordLayout(version uint32, ptr, kinds int) recordLayout {
 		pos += 2 * (kinds - 1)
 	}
 	if version >= 11 {
-		field(2) // OffloadDeviceWaveSize
+		field(2) // OffloadDeviceWaveSize: lanes of a wave, 0 for hosts; no other format has it
 	}
 	if version >= 9 {
 		l.bitmapBytes = field(4)
@@ -189,10 +190,17 @@ const (
 	indexedMagic = 0xff | 'l'<<8 | 'p'<<16 | 'r'<<24 | 'o'<<32 | 'f'<<40 | 'i'<<48 | 0x81<<56
 
 	indexedVersionMin = 1
-	// IndexedVersionMax is the newest indexed version read and written (LLVM 22).
-	IndexedVersionMax = 13
+	// IndexedVersionMax is the newest indexed version read and written. Version 14 (LLVM 23) is read and
+	// written by its documented layout, not verified against a real producer.
+	IndexedVersionMax = 14
+	// indexedVersionLLVM22 is the newest version that LLVM 22 reads, and the newest that is written unasked
+	// where the inputs are not of LLVM 23.
+	indexedVersionLLVM22 = 13
 	// IndexedVersionMinWritten is the oldest indexed version written (LLVM 3.9 to 5).
 	IndexedVersionMinWritten = 4
+
+	// packedBitmaps is the first indexed version that has bitmaps by bytes, and uniformity bits behind them.
+	packedBitmaps = 14
 
 	hashTypeMD5 = 0
 )

@@ -84,7 +84,7 @@ func TestMemProfPassesThrough(t *testing.T) {
 			r := openReader(t, "file", file, ReaderOptions{})
 			want := max(section, 0)
 			if section == 0 {
-				want = map[uint32]int{12: 3, 13: 4}[indexed]
+				want = map[uint32]int{12: 3, 13: 4, 14: 4}[indexed]
 			}
 			if got := r.MemProf().Version; got != want {
 				t.Errorf("indexed %d, section %d: version %d, want %d", indexed, section, got, want)
@@ -219,7 +219,7 @@ func TestLLVMReadsMemProf(t *testing.T) {
 	main := &Record{Name: "main", Hash: 1, Counts: []uint64{5}}
 	heap := heapProfile(t, 3, 2)
 	tool := oracle.LLVM(t, 22)
-	for indexed := uint32(12); indexed <= IndexedVersionMax; indexed++ {
+	for indexed := uint32(12); indexed <= indexedVersionLLVM22; indexed++ {
 		for section := 2; section <= 4; section++ {
 			path := filepath.Join(t.TempDir(), "p.profdata")
 			file := heapFile(t, heap, IndexedOptions{Version: indexed, MemProf: memprof.WriteOptions{Version: section}}, main)

@@ -205,7 +205,7 @@ func (m *Merger) addRecords(r *Reader, x *addition) (added Added, err error) {
 		if err != nil {
 			return added, err
 		}
-		x.Record, x.ref = rec, r.dec.nameRef()
+		x.Record, x.ref, x.device = rec, r.dec.nameRef(), r.dec.uniformCounters()
 		if m.opt.Rename != nil {
 			rec.Name, x.ref = m.opt.Rename(rec.Name), 0
 		}

@@ -35,15 +35,16 @@ import (
 //	strings  uleb n, n × string
 //	trace    uleb index, position, rank, weight, raw, n, n × u64 reference
 //	record   string name, u64 hash, uleb index and number of its first appearance,
-//	         string bitmap, uleb n, n × uleb counter, 3 × (uleb n, n × site)
+//	         string bitmap, uleb n, n × uleb counter, version 2: device, 3 × (uleb n, n × site)
+//	device   string bits, uleb n, n × uleb uniform counter, n × uleb counter     see deviceSum
 //	site     uleb 2·n+merged, n × (u64 value, uleb count)
 //
 // Records are in the order of names, and records of one name in the order of appearance, so
 // that equal sums have equal bytes.
 const partialMagic = "\xffprofuse"
 
-// partialVersion follows the magic, one byte.
-const partialVersion = 1
+// partialVersion follows the magic, one byte. A sum without uniform counters and bits has version 1.
+const partialVersion = 2
 
 // partialFormats are the formats of inputs by their numbers in a partial.
 var partialFormats = []Format{formatRawMemProf, "", FormatRaw, FormatIndexed, FormatText, FormatPartial}
@@ -73,7 +74,10 @@ func (m *Merger) WritePartial(w io.Writer, inputs []*Info) error {
 	}
 	sum := sha256.New()
 	p := &partialWriter{w: io.MultiWriter(w, sum)}
-	p.b = append(append(p.b, partialMagic...), partialVersion)
+	p.b = append(append(p.b, partialMagic...), 1)
+	if m.sums.devices != nil {
+		p.b[len(partialMagic)] = partialVersion
+	}
 	p.numbers(uint64(m.next), uint64(m.variant))
 	p.infos(inputs)
 	p.strings(slices.Sorted(maps.Keys(m.binaryIDs)))
@@ -202,6 +206,9 @@ func (p *partialWriter) records(a *accumulator) {
 		p.string(string(a.bitmapOf(e)))
 		p.number(int(e.counters))
 		p.numbers(a.countsOf(e)...)
+		if a.devices != nil {
+			p.device(a.deviceOf(e))
+		}
 		sites := a.sitesOf(e)
 		for _, n := range e.sites {
 			p.number(int(n))
@@ -212,6 +219,17 @@ func (p *partialWriter) records(a *accumulator) {
 		}
 		p.flush(1 << 16)
 	}
+}
+
+// device writes what is beside the counters of a record; d is nil for none.
+func (p *partialWriter) device(d *deviceSum) {
+	if d == nil {
+		d = &deviceSum{}
+	}
+	p.string(string(d.bits))
+	p.number(len(d.uniform))
+	p.numbers(d.uniform...)
+	p.numbers(d.total...)
 }
 
 func (p *partialWriter) site(t *siteSum) {
@@ -249,15 +267,16 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	if body <= len(partialMagic) {
 		return nil, flaw.At(partialSection, 0).Field("size").Gotf("%d bytes", len(data)).Want("a whole partial sum").Truncated()
 	}
-	if v := data[len(partialMagic)]; v != partialVersion {
-		return nil, flaw.At(partialSection, int64(len(partialMagic))).Field("version").Got(v).Wantf("%d", partialVersion).Unsupported()
+	version := data[len(partialMagic)]
+	if version == 0 || version > partialVersion {
+		return nil, flaw.At(partialSection, int64(len(partialMagic))).Field("version").Got(version).Wantf("1 to %d", partialVersion).Unsupported()
 	}
 	if sum := sha256.Sum256(data[:body]); !bytes.Equal(sum[:], data[body:]) {
 		return nil, flaw.At(partialSection, int64(body)).Field("SHA-256").Gotf("%x", data[body:]).
 			Wantf("%x: the file is cut off or damaged", sum).Corrupt()
 	}
 	p := &partialReader{}
-	p.about = Info{Format: FormatPartial, Version: partialVersion}
+	p.about = Info{Format: FormatPartial, Version: uint32(version)}
 	c := cursor.New(partialSection, 0, data[:body], binary.LittleEndian)
 	c.Skip(uint64(len(partialMagic)+1), "magic")
 	inputs := c.ULEB("number of inputs")
@@ -289,7 +308,7 @@ func newPartialReader(name string, data []byte, opt ReaderOptions) (decoder, err
 	p.readTraces(c)
 	p.n = c.Count(c.ULEB("number of records"), 16, "number of records")
 	p.first = *c
-	r := partialRecord{c: c}
+	r := partialRecord{c: c, devices: version > 1}
 	for i := 0; i < p.n && c.Err() == nil; i++ {
 		r.read(i)
 	}
@@ -318,9 +337,10 @@ func (p *partialReader) traces() ([]Trace, uint64) {
 
 func (p *partialReader) records(yield func(*Record, error) bool) {
 	c := p.first
-	p.record = partialRecord{c: &c}
+	p.record = partialRecord{c: &c, devices: p.about.Version > 1}
 	for i := range p.n {
-		if p.record.read(i); !yield(&p.record.Record, nil) {
+		p.record.read(i)
+		if p.device = p.record.device; !yield(&p.record.Record, nil) {
 			return
 		}
 	}
@@ -352,11 +372,13 @@ func (p *partialReader) readTraces(c *cursor.Cursor) {
 // A partialRecord reads the records of a partial, each in the memory of the one before.
 type partialRecord struct {
 	Record
-	c      *cursor.Cursor
-	seq    uint64
-	merged []bool // of each site: it is the sum of several records
-	values []ValueData
-	sites  [NumValueKinds][][]ValueData
+	c       *cursor.Cursor
+	devices bool // version 2
+	device  *deviceSum
+	seq     uint64
+	merged  []bool // of each site: it is the sum of several records
+	values  []ValueData
+	sites   [NumValueKinds][][]ValueData
 }
 
 func (r *partialRecord) read(record int) {
@@ -378,6 +400,9 @@ func (r *partialRecord) read(record int) {
 	for range n {
 		r.Counts = append(r.Counts, c.ULEB("counter"))
 	}
+	if r.devices {
+		r.readDevice()
+	}
 	r.merged, r.values, r.Values = r.merged[:0], r.values[:0], valueSites{}
 	for k := range r.sites {
 		r.sites[k] = r.sites[k][:0]
@@ -388,6 +413,26 @@ func (r *partialRecord) read(record int) {
 			r.Values[k] = r.sites[k]
 		}
 	}
+}
+
+// readDevice reads what is beside the counters.
+func (r *partialRecord) readDevice() {
+	c, d := r.c, &deviceSum{}
+	d.bits = c.Bytes(c.ULEB("size of the uniformity bits"), "uniformity bits")
+	n := c.Count(c.ULEB("number of uniform counters"), 2, "number of uniform counters")
+	for _, list := range []*[]uint64{&d.uniform, &d.total} {
+		for range n {
+			*list = append(*list, c.ULEB("uniform counter"))
+		}
+	}
+	if len(d.bits) > 0 && len(d.bits) != uniformitySize(len(r.Counts)) || n > 0 && n != len(r.Counts) {
+		c.Fail(c.At(c.Offset()).Field("uniform counters").Gotf("%d, and %d bytes of bits", n, len(d.bits)).
+			Wantf("0 or %d, and a bit for each", len(r.Counts)).Corrupt())
+	}
+	if r.device = nil; len(d.bits) > 0 || n > 0 {
+		r.device = d
+	}
+	r.Uniformity = r.device.uniformity()
 }
 
 // site reads one site of a kind.

@@ -16,6 +16,8 @@ const (
 	// FrontEnd marks a text profile that says ":fe". Raw and indexed
 	// front-end profiles carry no mark: they have none of these bits.
 	FrontEnd Variant = 1 << 0
+	// device marks profiles of programs for GPUs, which have uniform counters or bits. No file carries the mark.
+	device Variant = 1 << 1
 
 	LoopEntries Variant = 1 << 55 // loop entry blocks are instrumented
 	IRLevel     Variant = 1 << 56 // instrumented by the IR pass, not by the front end
@@ -39,10 +41,10 @@ const (
 func (v Variant) Has(b Variant) bool { return v&b == b }
 
 // Conflicts reports whether profiles of variants v and o must not be added up. They conflict if one has
-// another level, or counters that do not count, or if one has one counter per function and the other
+// another level, is of a GPU, has counters that do not count, or if one has one counter per function and the other
 // instruments further blocks on purpose.
 func (v Variant) Conflicts(o Variant) bool {
-	return (v^o)&(IRLevel|SingleByte) != 0 || v.entryOnlyConflict(o)
+	return (v^o)&(IRLevel|SingleByte|device) != 0 || v.entryOnlyConflict(o)
 }
 
 func (v Variant) entryOnlyConflict(o Variant) bool {
@@ -55,6 +57,7 @@ var variantNames = []struct {
 	name string
 }{
 	{FrontEnd, "front-end"},
+	{device, "device"},
 	{IRLevel, "ir"},
 	{ContextSens, "cs"},
 	{EntryFirst, "entry-first"},
@@ -122,6 +125,9 @@ type Record struct {
 	// at most 255 values for a site. The number of sites of a kind is fixed when the function
 	// is instrumented; many sites have no values.
 	Values [NumValueKinds][][]ValueData
+	// Uniformity has a bit for each counter, counter 0 in the lowest bit of byte 0: 1 if nearly all runs of the counted
+	// block had all lanes of the wave active. It is nil but for programs for GPUs.
+	Uniformity []byte
 }
 
 // IsCS reports whether the record comes from context-sensitive instrumentation.
@@ -186,7 +192,7 @@ func NameRef(name string) uint64 { return guid.Of(name) }
 
 // clone returns a deep copy.
 func (r *Record) clone() *Record {
-	c := &Record{Name: r.Name, Hash: r.Hash, Counts: slices.Clone(r.Counts), Bitmap: slices.Clone(r.Bitmap)}
+	c := &Record{Name: r.Name, Hash: r.Hash, Counts: slices.Clone(r.Counts), Bitmap: slices.Clone(r.Bitmap), Uniformity: slices.Clone(r.Uniformity)}
 	for k, sites := range r.Values {
 		c.Values[k] = slices.Clone(sites)
 		for i, site := range sites {

@@ -33,9 +33,12 @@ type rawFunc struct {
 	hash   uint64
 	stamp  uint64 // with HasTemporal
 	counts []uint64
-	bitmap []byte
-	addr   uint64
-	values valueSites // kind 0 and 2 hold addresses
+	// uniform counters, of programs for GPUs; none or as many as counts.
+	uniform []uint64
+	bits    []byte // uniformity bits of indexed profiles
+	bitmap  []byte
+	addr    uint64
+	values  valueSites // kind 0 and 2 hold addresses
 }
 
 type rawVTable struct {
@@ -49,6 +52,7 @@ const (
 	dataAddr     = 0x40_3000
 	countersAddr = 0x40_1000 // below the data: distances are negative
 	bitmapAddr   = 0x40_9000
+	uniformAddr  = 0x40_c000
 	namesAddr    = 0x40_7000
 )
 
@@ -131,7 +135,15 @@ func (b *rawBuild) record(i int, self uint64, counterOff, bitmapOff, nameOff int
 		d = b.u64(d, f.hash)
 		d = b.addr(d, counterPtr)
 		if b.version >= 11 {
-			d = b.addr(d, 0)
+			uniformPtr := uint64(0)
+			if len(f.uniform) > 0 {
+				before := 0
+				for i := range b.funcs[:i] {
+					before += 8 * len(b.funcs[i].uniform)
+				}
+				uniformPtr = uniformAddr + uint64(before) - self
+			}
+			d = b.addr(d, uniformPtr)
 		}
 		if b.version >= 9 {
 			d = b.addr(d, bitmapPtr)
@@ -146,7 +158,7 @@ func (b *rawBuild) record(i int, self uint64, counterOff, bitmapOff, nameOff int
 		}
 	}
 	if b.version >= 11 {
-		d = b.u16(d, 64) // OffloadDeviceWaveSize
+		d = b.u16(d, uint16(64*min(len(f.uniform), 1))) // OffloadDeviceWaveSize
 	}
 	if b.version >= 9 {
 		d = align(d, 4)
@@ -248,6 +260,12 @@ func (b *rawBuild) build() []byte {
 	padAfter := int(cursor.PadTo(uint64(len(counters)), 8))
 	padBitmap := int(cursor.PadTo(uint64(len(bitmap)), 8))
 
+	var uniform []byte
+	for i := range b.funcs {
+		for _, c := range b.funcs[i].uniform {
+			uniform = b.u64(uniform, c)
+		}
+	}
 	magic := uint64(rawMagic64)
 	if b.ptr == 4 {
 		magic = rawMagic32
@@ -267,7 +285,7 @@ func (b *rawBuild) build() []byte {
 		header = append(header, n(len(bitmap)), n(padBitmap))
 	}
 	if b.version >= 11 {
-		header = append(header, 0, 0, 0)
+		header = append(header, n(len(uniform)/8), 0, uniformAddr-dataAddr)
 	}
 	header = append(header, n(len(names)), countersDelta)
 	if b.version >= 9 {
@@ -298,6 +316,7 @@ func (b *rawBuild) build() []byte {
 	d = append(d, bitmap...)
 	if b.version >= 9 {
 		d = append(d, make([]byte, padBitmap)...)
+		d = append(d, uniform...)
 	}
 	d = append(d, names...)
 	if b.version == 1 {

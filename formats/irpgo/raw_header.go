@@ -38,6 +38,7 @@ type rawProfile struct {
 	records   rawSection
 	counters  rawSection
 	bitmap    rawSection
+	uniform   rawSection
 	names     rawSection
 	vtables   rawSection
 	vnames    rawSection
@@ -155,7 +156,7 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	default:
 		return nil
 	}
-	return flaw.At("header", off).Field("raw profile version").Got(found).Want("1 to 5 or 7 to 11").
+	return flaw.At("header", off).Field("raw profile version").Got(found).Want(readableVersions(p.version, "1 to 5 or 7 to 11", RawVersionMax)).
 		Because(&llvmerr.Error{Code: llvmerr.RawVersionMismatch, Detail: fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22)})
 }
 
@@ -233,7 +234,7 @@ func (p *rawProfile) cutSections(s *sectionCutter) error {
 	s.pad("counters", f[fPadAfterCnts])
 	p.bitmap = s.take("bitmap", f[fNumBitmapBytes], 1)
 	s.pad("bitmap", f[fPadAfterBitmap])
-	s.take("uniform counters", f[fNumUniform], 8)
+	p.uniform = s.take("uniform counters", f[fNumUniform], 8)
 	s.pad("uniform counters", f[fPadAfterUniform])
 	p.names = s.take("names", f[fNamesSize], 1)
 	if p.version == 1 {
@@ -245,6 +246,9 @@ func (p *rawProfile) cutSections(s *sectionCutter) error {
 	p.vnames = s.take("vtable names", f[fVNamesSize], 1)
 	s.pad("vtable names", cursor.PadTo(f[fVNamesSize], 8))
 	p.valueData = int64(s.pos)
+	if len(p.uniform.data) > 0 {
+		p.variant |= device
+	}
 	return s.err
 }
 

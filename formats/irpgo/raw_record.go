@@ -206,6 +206,11 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 			return false, err
 		}
 	}
+	if l.uniformPtr >= 0 {
+		if err := r.readUniform(i, b); err != nil {
+			return false, err
+		}
+	}
 	return known, nameless
 }
 
@@ -324,6 +329,37 @@ func offsetsOf(section string, size uint64) string {
 		return "none: the file has no " + section
 	}
 	return fmt.Sprintf("0 to %d", size-1)
+}
+
+// readUniform reads the uniform counters of record i, as many as it has counters. A pointer of 0 means none.
+func (r *rawReader) readUniform(i int, b []byte) error {
+	p, l := r.cur, &r.cur.layout
+	r.device = nil
+	ptr := p.addr(b, l.uniformPtr)
+	if ptr == 0 {
+		return nil
+	}
+	n, limit := uint64(p.u32(b, l.numCounters)), uint64(len(p.uniform.data))
+	start := r.sectionOffset(i, ptr, p.fields[fUniformDelta], limit)
+	signed := int64(start)
+	if p.ptr == 4 {
+		signed = int64(int32(start))
+	}
+	if signed < 0 || start >= limit || n > (limit-start)/8 {
+		return p.spanError(i, rawSpan{
+			kind: "uniform counter", items: "uniform counters", start: signed, n: n, size: 8, section: p.uniform.data,
+			startField: l.uniformPtr, nField: l.numCounters,
+		})
+	}
+	if n != uint64(len(r.rec.Counts)) { // one counter is a timestamp: LLVM makes no bits
+		return nil
+	}
+	d := &deviceSum{total: r.rec.Counts}
+	for raw := p.uniform.data[start : start+8*n]; len(raw) > 0; raw = raw[8:] {
+		d.uniform = append(d.uniform, p.u64(raw, 0))
+	}
+	r.device, r.rec.Uniformity = d, d.uniformity()
+	return nil
 }
 
 func (r *rawReader) readBitmap(i int, b []byte) error {

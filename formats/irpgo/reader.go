@@ -89,6 +89,8 @@ type decoder interface {
 	traces() ([]Trace, uint64)
 	// nameRef is the reference of the current record's name, 0 if it is not certain.
 	nameRef() uint64
+	// uniformCounters returns what is beside the current record's counters; nil but for programs for GPUs.
+	uniformCounters() *deviceSum
 }
 
 // decoded is what decoders know beside the records.
@@ -97,12 +99,14 @@ type decoded struct {
 	traceList []Trace
 	stream    uint64 // how many traces traceList was chosen from
 	ref       uint64 // see nameRef
+	device    *deviceSum
 }
 
-func (d *decoded) info() *Info               { return &d.about }
-func (d *decoded) vtableNames() []string     { return d.about.VTableNames }
-func (d *decoded) traces() ([]Trace, uint64) { return d.traceList, d.stream }
-func (d *decoded) nameRef() uint64           { return d.ref }
+func (d *decoded) info() *Info                 { return &d.about }
+func (d *decoded) vtableNames() []string       { return d.about.VTableNames }
+func (d *decoded) traces() ([]Trace, uint64)   { return d.traceList, d.stream }
+func (d *decoded) nameRef() uint64             { return d.ref }
+func (d *decoded) uniformCounters() *deviceSum { return d.device }
 
 // Reader reads one profile of any format and version.
 type Reader struct {

@@ -3,6 +3,7 @@ package irpgo
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // llvmRelease says which versions an LLVM release writes and which variants of profiles it can have made.
@@ -12,7 +13,7 @@ type llvmRelease struct {
 	variant      Variant
 }
 
-// llvmReleases in order of age. LLVM 23's indexed version is not known; it reads 13.
+// llvmReleases in order of age.
 var llvmReleases = []llvmRelease{
 	{"3.5", 1, 1, 0},
 	{"3.6", 1, 2, 0},
@@ -38,12 +39,20 @@ var llvmReleases = []llvmRelease{
 	{"20", 10, 12, variant12 | DebugInfo},
 	{"21", 10, 12, variant12 | DebugInfo},
 	{"22", 10, 13, variant12 | DebugInfo},
-	{"23", 11, 13, variant12 | DebugInfo},
+	{"23", 11, 14, variant12 | DebugInfo},
 }
 
 // rawMemProfVersions are the versions of raw MemProf profiles, by release. Older releases write none.
 var rawMemProfVersions = map[string]uint32{
 	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
+}
+
+// readableVersions says which versions can be read, and that a version above the newest is newer.
+func readableVersions(version uint32, versions string, newest uint32) string {
+	if version > newest && version < 2*newest { // not any number that damage makes
+		return versions + ": it is newer than this release of profuse knows"
+	}
+	return versions
 }
 
 // writers returns the oldest and the newest release that can have written a profile, nil for text, which every
@@ -101,6 +110,14 @@ type versionChoice struct {
 	reason  string
 }
 
+// needs returns the indexed version of the oldest release that can have written the input; 0 if the input does not tell.
+func (i *Info) needs() uint32 {
+	if oldest, _ := i.writers(); oldest != nil {
+		return oldest.indexed
+	}
+	return 0
+}
+
 // hashes yields the hashes of all records.
 func (p *Profile) hashes(yield func(hash uint64) bool) {
 	for i := range p.Functions {
@@ -114,8 +131,12 @@ func (p *Profile) hashes(yield func(hash uint64) bool) {
 
 // chooseVersion is [Merged.ChooseVersion] for a profile whose records have the given hashes.
 func chooseVersion(p *Profile, hashes iter.Seq[uint64], inputs []*Info) versionChoice {
-	c := versionChoice{IndexedVersionMax, "the newest"}
-	for _, in := range sources(inputs) {
+	c := versionChoice{indexedVersionLLVM22, "the newest that LLVM 22 reads"}
+	all := sources(inputs)
+	if slices.ContainsFunc(all, func(in *Info) bool { return in.needs() > c.version }) {
+		c = versionChoice{IndexedVersionMax, "the newest"}
+	}
+	for _, in := range all {
 		oldest, newest := in.writers()
 		if oldest == nil || oldest.indexed >= c.version {
 			continue

@@ -21,7 +21,7 @@ func TestChooseVersion(t *testing.T) {
 		by      string // of the first input
 		hashes  []uint64
 	}{
-		{"none", nil, 13, "the newest", "", nil},
+		{"none", nil, 13, "the newest that LLVM 22 reads", "", nil},
 		{"clang 19 to 22", []*Info{raw(10, IRLevel)}, 12, "because inputs may be of LLVM 19, which reads no newer one", "LLVM 19 to 22", nil},
 		{"loop entries tell 20 from 19", []*Info{raw(10, IRLevel|LoopEntries)}, 12, "LLVM 20", "LLVM 20 to 22", nil},
 		{"clang 18", []*Info{raw(9, 0)}, 11, "inputs are of LLVM 18", "LLVM 18", nil},
@@ -33,10 +33,13 @@ func TestChooseVersion(t *testing.T) {
 		{"clang 3.9 to 9", []*Info{raw(4, IRLevel)}, 4, "LLVM 3.9", "LLVM 3.9 to 9", nil},
 		{"context-sensitive tells 9", []*Info{raw(4, IRLevel|ContextSens)}, 5, "LLVM 9", "LLVM 9", nil},
 		{"clang 3.5", []*Info{raw(1, 0)}, 4, "the oldest that profuse writes", "LLVM 3.5 to 3.7", nil},
-		{"clang 23", []*Info{raw(11, IRLevel)}, 13, "the newest", "LLVM 23", nil},
+		{"clang 23", []*Info{raw(11, IRLevel)}, 14, "the newest", "LLVM 23", nil},
 		{"the oldest decides", []*Info{raw(10, IRLevel), indexed(9, IRLevel), raw(9, IRLevel)}, 9, "inputs may be of LLVM 16", "LLVM 19 to 22", nil},
-		{"indexed by 22", []*Info{indexed(13, IRLevel)}, 13, "the newest", "LLVM 22 and newer", nil},
-		{"text says nothing", []*Info{text(IRLevel)}, 13, "the newest", "", nil},
+		{"clang 23 beside text", []*Info{text(IRLevel), raw(11, IRLevel)}, 14, "the newest", "", nil},
+		{"clang 23 beside 22", []*Info{raw(11, IRLevel), indexed(13, IRLevel)}, 13, "LLVM 22", "LLVM 23", nil},
+		{"indexed by 23", []*Info{indexed(14, IRLevel)}, 14, "the newest", "LLVM 23 and newer", nil},
+		{"indexed by 22", []*Info{indexed(13, IRLevel)}, 13, "the newest that LLVM 22 reads", "LLVM 22 and newer", nil},
+		{"text says nothing", []*Info{text(IRLevel)}, 13, "the newest that LLVM 22 reads", "", nil},
 		{"text that needs more", []*Info{raw(8, IRLevel), text(IRLevel | HasTemporal)}, 10, "that holds", "LLVM 14 to 17", nil},
 		{"front-end hashes of clang 19", []*Info{raw(10, 0)}, 12, "LLVM 19", "LLVM 19 to 22", []uint64{24, 0x529f100f364e3597, 0x0c2bb599b185ed65}},
 		{"front-end hashes of clang 22", []*Info{raw(10, 0)}, 13, "hash of clang 22", "LLVM 19 to 22", []uint64{24, 0x029f100f364e3597, 0x0c2bb599b185ed65}},

@@ -101,6 +101,8 @@ func (s *salvager) vtableNames() []string     { return nil }
 func (s *salvager) traces() ([]Trace, uint64) { return s.raw.traces() }
 func (s *salvager) nameRef() uint64           { return 0 }
 
+func (s *salvager) uniformCounters() *deviceSum { return s.raw.device }
+
 func (s *salvager) open() error {
 	p, missing, err := parsePartial(s.raw.data)
 	if err != nil {
@@ -276,7 +278,7 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 	}
 }
 
-// decode reads record i without value data; cut says that its counters or
+// decode reads record i without value data; cut says that its counters, uniform counters or
 // bitmap reach beyond what is there, but not beyond what was to be there.
 func (s *salvager) decode(i int) (known, cut bool, err error) {
 	r, p := s.raw, s.raw.cur
@@ -292,6 +294,10 @@ func (s *salvager) decode(i int) (known, cut bool, err error) {
 	}
 	if p.layout.bitmapBytes >= 0 && reach(p.addr(b, p.layout.bitmapPtr), p.fields[fBitmapDelta],
 		uint64(p.u32(b, p.layout.bitmapBytes)), len(p.bitmap.data), p.fields[fNumBitmapBytes]) {
+		return false, true, nil
+	}
+	if p.layout.uniformPtr >= 0 && p.addr(b, p.layout.uniformPtr) != 0 && reach(p.addr(b, p.layout.uniformPtr), p.fields[fUniformDelta],
+		8*uint64(p.u32(b, p.layout.numCounters)), len(p.uniform.data), 8*p.fields[fNumUniform]) {
 		return false, true, nil
 	}
 	known, err = r.decodeRecord(i)

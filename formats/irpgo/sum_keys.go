@@ -139,6 +139,7 @@ func (a *accumulator) joinForms(entries []nameKey, warn warner) []nameKey {
 		}
 		add := addition{Record: new(Record), weight: 1, warn: warn, tellAll: true}
 		a.take(add.Record, &a.sums, e)
+		add.device = a.deviceOf(e)
 		a.mergeRecord(&add, first[e.hash], false)
 	}
 	return stand
@@ -225,16 +226,21 @@ func (k *sumKeys) gather() {
 	}
 	counts, names := make([]uint64, 0, counters), strings.Builder{}
 	names.Grow(size)
+	devices := make(map[position]*deviceSum, len(k.sums.devices))
 	for i := range k.entries {
 		e := &k.entries[i]
 		at := len(counts)
 		counts = append(counts, k.sums.countsOf(e)...)
-		e.counts = position{0, int32(at)}
+		to := position{0, int32(at)}
+		if d := k.sums.deviceOf(e); d != nil {
+			devices[to] = d
+		}
+		e.counts = to
 		at = names.Len()
 		names.WriteString(e.name)
 		e.name = names.String()[at:]
 	}
-	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap}
+	k.sums = &sums{counts: [][]uint64{counts}, bitmap: k.sums.bitmap, devices: devices}
 }
 
 // functions returns the keys as functions; their records use the accumulator's memory.

@@ -43,6 +43,8 @@ type sums struct {
 	counts [][]uint64
 	bitmap []byte
 	sites  []siteSum
+	// devices holds what programs for GPUs have beside the counters, by the position of the counters; nil for hosts.
+	devices map[position]*deviceSum
 }
 
 // countersAt returns n counters.
@@ -81,6 +83,7 @@ func (s *sums) addCounters(n int) position {
 // record sets r to the record of an entry, in the memory of s. sites begins with the finished sites of the entry.
 func (s *sums) record(r *Record, e *entry, sites [][]ValueData) {
 	r.Name, r.Hash, r.Counts, r.Bitmap, r.Values = e.name, e.hash, s.countsOf(e), s.bitmapOf(e), valueSites{}
+	r.Uniformity = s.deviceOf(e).uniformity()
 	if e.sites.any() {
 		e.sites.split(&r.Values, sites)
 	}

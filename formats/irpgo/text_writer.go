@@ -28,7 +28,7 @@ type TextOptions struct {
 // WriteText writes p in the text format, with the bytes of "llvm-profdata merge --text" of LLVM 22 except as
 // [TextOptions] says about LLVMCompat. Functions are ordered by name, then hash.
 //
-// The format has no place for binary ids, for the function-entry-only flag, for value targets whose name is not
+// The format has no place for binary ids, for uniformity bits, for the function-entry-only flag, for value targets whose name is not
 // known, and for names with a comma in traces; opt.Warn is told. A profile that could not be read back, such as one
 // with a line break in a function name, is a [profile.FormatError] wrapping [profile.ErrUnsupported], and nothing
 // is written.
@@ -87,6 +87,9 @@ func (t *textWriter) check() error {
 	}
 	if n := len(t.p.BinaryIDs); n > 0 {
 		t.warn("", flaw.In("text").Field("number of binary ids").Got(n).Want("0").Unsupported())
+	}
+	if slices.ContainsFunc(t.recs, func(r *Record) bool { return len(r.Uniformity) > 0 }) {
+		t.warn("", flaw.In("text").Field("uniformity bits").Got("left out").Want("an indexed version above 13 to hold them").Unsupported())
 	}
 	for i, rec := range t.recs {
 		if err := unreadable(rec, i); err != nil {

@@ -40,6 +40,8 @@ type counterFacts struct {
 	// IPVK_MemOPSize, IPVK_VTableTarget.
 	Values      []valueFacts `json:"values"`
 	Bitmaps     bitmapFacts  `json:"bitmaps"`
+	// Uniform counts the counters with uniformity bits, of programs for GPUs.
+	Uniform *uniformFacts `json:"uniform,omitempty"`
 	Traces      traceFacts   `json:"traces"`
 	VTableNames int          `json:"vtable_names"`
 
@@ -87,6 +89,14 @@ type bitmapFacts struct {
 	BitsSet int `json:"bits_set"`
 }
 
+// uniformFacts sums up the uniformity bits. A set bit stands for a block that nearly always ran with
+// all lanes of a wave active.
+type uniformFacts struct {
+	Records  int `json:"records"`  // that have uniformity bits
+	Counters int `json:"counters"` // of these records
+	BitsSet  int `json:"bits_set"`
+}
+
 // traceFacts sums up the traces of temporal profiling. A profile keeps a random sample of Count
 // traces out of a stream of StreamSize.
 type traceFacts struct {
@@ -116,7 +126,8 @@ type recordFacts struct {
 	TotalCount      uint64      `json:"total_count"`
 	MaxCount        uint64      `json:"max_count"`
 	Counts          []uint64    `json:"counts"`
-	Bitmap          string      `json:"bitmap"` // hexadecimal
+	Bitmap          string      `json:"bitmap"`               // hexadecimal
+	Uniformity      string      `json:"uniformity,omitempty"` // hexadecimal
 	IndirectTargets []siteFacts `json:"indirect_call_targets"`
 	MemOPSizes      []siteFacts `json:"memop_sizes"`
 	VTableTargets   []siteFacts `json:"vtable_targets"`

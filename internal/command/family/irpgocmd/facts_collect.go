@@ -193,6 +193,16 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 			fn.ran = fn.ran || b != 0
 		}
 	}
+	if rec.Uniformity != nil {
+		if f.Uniform == nil {
+			f.Uniform = new(uniformFacts)
+		}
+		f.Uniform.Records++
+		f.Uniform.Counters += len(rec.Counts)
+		for i := range rec.Counts {
+			f.Uniform.BitsSet += int(rec.Uniformity[i/8] >> (i % 8) & 1)
+		}
+	}
 	for k := range rec.Values {
 		addSites(&f.Values[k], rec.Values[k])
 	}
@@ -223,7 +233,7 @@ func (c *collector) selectRecord(rec *irpgo.Record) {
 	r := recordFacts{
 		Symbol: symbol, Hash: rec.Hash, ContextSens: rec.IsCS() && c.ir,
 		Counts: append([]uint64{}, rec.Counts...),
-		Bitmap: hex.EncodeToString(rec.Bitmap),
+		Bitmap: hex.EncodeToString(rec.Bitmap), Uniformity: hex.EncodeToString(rec.Uniformity),
 	}
 	switch rec.Pseudo() {
 	case irpgo.PseudoHot:

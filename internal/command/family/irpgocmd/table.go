@@ -71,6 +71,9 @@ func printOverview(p *family.Printer, f *counterFacts) {
 		add("MC/DC", fmt.Sprintf("%s with a bitmap, %s of %s set", cli.Quantity(b.Records, "record", "records"),
 			cli.Count(b.BitsSet), cli.Quantity(8*uint64(b.Bytes), "bit", "bits")))
 	}
+	if u := f.Uniform; u != nil {
+		add("Uniform", fmt.Sprintf("%s of %s: nearly all runs of the block had all lanes active", cli.Count(u.BitsSet), cli.Quantity(u.Counters, "counter", "counters")))
+	}
 	add("Traces", tracesLine(f.Traces))
 	if f.MemProf != nil {
 		rows = append(rows, memprofcmd.Rows(f.MemProf)...)
@@ -327,6 +330,9 @@ func printCounts(p *family.Printer, r *recordFacts) {
 	p.Fold("      ", strings.Join(words, " "))
 	if r.Bitmap != "" {
 		p.Fold("    ", "bitmap: "+r.Bitmap)
+	}
+	if r.Uniformity != "" {
+		p.Fold("    ", "uniformity: "+r.Uniformity)
 	}
 }
 
