@@ -71,7 +71,7 @@ func TestRacingProgram(t *testing.T) {
 		})
 	}
 	merged, refused, last := 0, 0, uint64(0)
-	for range 100 / oracle.Step(4) {
+	for range 40 / oracle.Step(4) {
 		out := filepath.Join(dir, "out.profdata")
 		os.Remove(out)
 		text, err := exec.Command(profuse, "merge", "-q", "-o", out, pool).CombinedOutput()

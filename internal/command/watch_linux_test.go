@@ -183,7 +183,7 @@ func (f *farm) killWatches(run time.Duration, kills int, options []string, said 
 // TestWatchKilled kills "profuse watch" at random moments while profiles land, and nothing is lost or counted twice.
 func TestWatchKilled(t *testing.T) {
 	t.Parallel()
-	kills := 67 // in each of the three ways
+	kills := 25 // in each of the three ways
 	modes := []string{"delete", "keep", "archive"}
 	if !oracle.Everything() {
 		kills, modes = 5, modes[:1]
@@ -374,7 +374,7 @@ func TestWatchTwice(t *testing.T) {
 // Whoever reads the output meanwhile finds a whole profile. In the end it has the bytes that "profuse merge" writes.
 func TestWatchFamilies(t *testing.T) {
 	t.Parallel()
-	kills := 20
+	kills := 8
 	if !oracle.Everything() {
 		kills = 4
 	}
