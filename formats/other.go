@@ -81,7 +81,6 @@ var magics = []other{
 	{"!<thin>\n", "a static library", hintProgram},
 	{"\xca\xfe\xba\xbe", "a Java class file", "--classes takes it"},
 	{"rust\x00\x00\x00", "metadata of rustc (.rmeta)", hintProgram},
-	{"\x00asm", "a WebAssembly program", hintProgram},
 	{"gmon", "a profile of gprof (gmon.out)", ""},
 	{"boltedcollection", "a profile of BOLT (.fdata)", hintBOLT},
 	{"no_lbr", "a profile of BOLT (.fdata)", hintBOLT},
@@ -261,7 +260,7 @@ func otherImage(data []byte) other {
 	}
 	// An instrumented program has counters: __llvm_prf_cnts in ELF and Mach-O, .lprfc in COFF
 	// (INSTR_PROF_CNTS_COFF).
-	format := map[object.Format]string{object.ELF: "ELF ", object.MachO: "Mach-O ", object.COFF: "COFF "}[im.Format]
+	format := im.Format.String() + " "
 	switch {
 	case im.Kind == object.Object:
 		return other{what: withArticle(format + "object file"), hint: hintProgram}
