@@ -265,7 +265,11 @@ func otherImage(data []byte) other {
 	case im.Kind == object.Object:
 		return other{what: withArticle(format + "object file"), hint: hintProgram}
 	case im.Section("__llvm_prf_cnts") != nil || im.Section(".lprfc") != nil:
-		return other{what: "an instrumented " + format + "program", hint: "run it, and give profuse the .profraw files that it writes"}
+		hint := "run it, and give profuse the .profraw files that it writes"
+		if im.Format == object.Wasm {
+			hint = "run it, and give profuse the raw profile that its embedder writes"
+		}
+		return other{what: "an instrumented " + format + "program", hint: hint}
 	}
 	return other{what: withArticle(format + "program or library"), hint: "give profuse the profiles that it writes when it runs, and name it with --program if they need it"}
 }

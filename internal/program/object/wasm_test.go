@@ -170,7 +170,7 @@ func TestWasmDamage(t *testing.T) {
 				checkWasm(t, cut)
 			}
 		}
-		for _, flipped := range hostile.Flips(seed, 3) {
+		for _, flipped := range hostile.Flips(seed, 31) {
 			meter.Read(t, len(flipped))
 			checkWasm(t, flipped)
 		}
