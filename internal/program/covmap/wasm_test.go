@@ -52,6 +52,12 @@ func TestWasm(t *testing.T) {
 	}
 }
 
+// TestWasmOfRust: a module of rustc gives the coverage that llvm-cov 22 gives.
+func TestWasmOfRust(t *testing.T) {
+	lcov, _ := exports(t, evaluate(t, readProfile(t, wasmdata+"/rust.profraw"), wasmdata+"/rust.wasm"))
+	compare(t, "rust.wasm", lcov, string(oracle.ReadFile(t, wasmdata+"/rust.lcov")))
+}
+
 var branchesInMacros = regexp.MustCompile(`(?m)^BR.*\n`)
 
 // segment is a module with one data segment, which has no name, and with custom sections.
