@@ -23,30 +23,35 @@ import (
 const (
 	wasmMagic = "\x00asm"
 
-	// Versions, and layers above them.
+	// Versions; a component has a 1 in the layer.
 	wasmModule    = 1
 	wasmComponent = 13 | 1<<16
 
-	// Ids of the sections of modules and components.
-	wasmCustom             = 0
-	wasmImports            = 2
-	wasmMemories           = 5
-	wasmData               = 11
-	wasmComponentModule    = 1
-	wasmComponentComponent = 4
+	// Ids of the sections of modules.
+	wasmCustom   = 0 // also of components
+	wasmImports  = 2
+	wasmMemories = 5
+	wasmData     = 11
 
-	wasmObjectMemory = "__linear_memory" // imported by objects
+	// Ids of the sections of components that hold a module or a component.
+	wasmModuleIn    = 1
+	wasmComponentIn = 4
 
+	// Ids of what names data segments.
 	wasmNameSegments    = 9
 	wasmLinkingSegments = 5
 
+	// Flags of limits.
+	wasmHasMax   = 1
+	wasmMemory64 = 4 // the memory has addresses of 64 bits
+	wasmHasPage  = 8
+
 	// Modes of data segments.
-	wasmPassive   = 1
-	wasmInMemory  = 2
-	wasmMemory64  = 4 // flag of a memory with addresses of 64 bits
-	wasmHasMax    = 1
-	wasmHasPage   = 8
-	maxWasmLevels = 16 // components in components
+	wasmPassive  = 1
+	wasmInMemory = 2
+
+	wasmObjectMemory = "__linear_memory" // the memory that objects import
+	maxWasmLevels    = 16                // of components in components
 )
 
 // wasmSections has LLVM's names of the sections of modules, by id.
@@ -100,7 +105,7 @@ func (im *Image) wasmFile(base int64, data []byte, levels int) error {
 			m.custom(body)
 		case version == wasmModule:
 			m.section(id, body)
-		case id == wasmComponentModule || id == wasmComponentComponent:
+		case id == wasmModuleIn || id == wasmComponentIn:
 			body.Fail(im.wasmFile(body.Offset(), body.Rest(), levels-1))
 		}
 		if body.Err() != nil {
