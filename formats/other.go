@@ -81,7 +81,6 @@ var magics = []other{
 	{"!<thin>\n", "a static library", hintProgram},
 	{"\xca\xfe\xba\xbe", "a Java class file", "--classes takes it"},
 	{"rust\x00\x00\x00", "metadata of rustc (.rmeta)", hintProgram},
-	{"\x00asm", "a WebAssembly program", hintProgram},
 	{"gmon", "a profile of gprof (gmon.out)", ""},
 	{"boltedcollection", "a profile of BOLT (.fdata)", hintBOLT},
 	{"no_lbr", "a profile of BOLT (.fdata)", hintBOLT},
@@ -261,12 +260,16 @@ func otherImage(data []byte) other {
 	}
 	// An instrumented program has counters: __llvm_prf_cnts in ELF and Mach-O, .lprfc in COFF
 	// (INSTR_PROF_CNTS_COFF).
-	format := map[object.Format]string{object.ELF: "ELF ", object.MachO: "Mach-O ", object.COFF: "COFF "}[im.Format]
+	format := im.Format.String() + " "
 	switch {
 	case im.Kind == object.Object:
 		return other{what: withArticle(format + "object file"), hint: hintProgram}
 	case im.Section("__llvm_prf_cnts") != nil || im.Section(".lprfc") != nil:
-		return other{what: "an instrumented " + format + "program", hint: "run it, and give profuse the .profraw files that it writes"}
+		hint := "run it, and give profuse the .profraw files that it writes"
+		if im.Format == object.Wasm {
+			hint = "run it, and give profuse the raw profile that its embedder writes"
+		}
+		return other{what: "an instrumented " + format + "program", hint: hint}
 	}
 	return other{what: withArticle(format + "program or library"), hint: "give profuse the profiles that it writes when it runs, and name it with --program if they need it"}
 }

@@ -54,7 +54,7 @@ func (f *File) DebugFile() (string, error) {
 }
 
 func (f *File) openDebugInfo() (*debugInfo, error) {
-	if f.image.Format == object.ELF && f.image.Kind == object.Object {
+	if f.image.Format != object.MachO && f.image.Kind == object.Object {
 		return nil, flaw.File(f.Name).Field("kind of file").Got("a relocatable object").
 			Want("a linked program or library").Unsupported()
 	}

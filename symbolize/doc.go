@@ -1,12 +1,12 @@
 // Package symbolize turns machine addresses into functions, source files,
-// lines and inlined frames, from DWARF 2 to 5 in ELF and Mach-O files.
+// lines and inlined frames, from DWARF 2 to 5 in ELF and Mach-O files and WebAssembly modules.
 //
 //	f, err := symbolize.Open("a.out", symbolize.Options{})
 //	…
 //	defer f.Close()
 //	frames, err := f.Frames(0x401136)    // innermost first
 //
-// Addresses are link-time addresses of the file. [File.Segments] relates them to the addresses of a process;
+// Addresses are link-time addresses of the file; in WebAssembly, offsets in the code section. [File.Segments] relates them to the addresses of a process;
 // [File.BuildID] shows whether the process ran this file.
 //
 // For more than a few addresses use [File.Batch]: it reads the debug information of every compilation unit that
@@ -29,8 +29,9 @@
 //   - The older compressed sections, named .zdebug_*, are read.
 //   - Line tables may have more than 65535 files and columns.
 //   - .dwo files are also searched beside the program.
-//   - Relocatable ELF files (.o) are refused, because all of their sections are
-//     at address 0.
+//   - Relocatable files (.o) but for Mach-O are refused, because all of their
+//     sections are at address 0.
+//   - Functions of WebAssembly without debug information have no names.
 //
 // # Hostile input
 //

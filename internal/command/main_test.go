@@ -94,6 +94,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("MIP", filepath.Join(root, "testdata", "mip"))
 			env.Setenv("IPROF", filepath.Join(root, "testdata", "iprof"))
 			env.Setenv("COVMAP", filepath.Join(root, "testdata", "covmap"))
+			env.Setenv("WASM", filepath.Join(root, "testdata", "wasm"))
 			env.Setenv("SHAPES", filepath.Join(root, "internal", "command", "testdata", "mip"))
 			compilerEnv(env)
 			return nil

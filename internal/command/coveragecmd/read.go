@@ -38,7 +38,7 @@ func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*covera
 		}
 		cov := coverage.Collect(v, nil)
 		if len(cov.Files) == 0 && c.merge.Programs.Mappings == nil {
-			return nil, c.noSources(v)
+			return nil, c.noSources(v, cov)
 		}
 		c.reportFit(env, cov)
 		parts = append(parts, cov)
@@ -186,13 +186,17 @@ func readParts(env *cli.Env, profiles []string, read func(name string, data []by
 
 // noSources returns the error for a profile without source lines. It says what is missing: the program,
 // its classes, or their debug information.
-func (c *shared) noSources(v profile.View) error {
+func (c *shared) noSources(v profile.View, cov *coverage.Coverage) error {
 	id := v.Identity()
 	const missing = "the source lines of the functions are not known: "
 	if len(c.merge.Programs.Paths) == 0 && len(c.merge.Programs.Classes) == 0 {
 		return fmt.Errorf("%s: %sthey are in the program that was profiled (--program), or in its classes (--classes)", id.File, missing)
 	}
 	in := strings.Join(append(slices.Clone(c.merge.Programs.Paths), c.merge.Programs.Classes...), ", ")
+	if n := len(cov.Misfits); n > 0 {
+		cause, _ := likelyCause(cov)
+		return fmt.Errorf("%s: %sof the %s of %s that the profile also has none fits, probably: %s", id.File, missing, cli.Quantity(n, "function", "functions"), in, cause)
+	}
 	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
@@ -203,14 +207,9 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		return
 	}
 	if n := len(cov.Misfits); n > 0 {
-		causes := make(map[string]int)
-		for _, m := range cov.Misfits {
-			causes[m.Cause]++
-		}
-		// Sorted, so that the choice among equally frequent causes is always the same.
-		most := slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
+		cause, of := likelyCause(cov)
 		fmt.Fprintf(env.Stderr, "mismatched: %s left out, %s of them probably: %s (--mismatched lists them)\n",
-			cli.Quantity(n, "function", "functions"), cli.Count(causes[most]), console.Printable(most))
+			cli.Quantity(n, "function", "functions"), cli.Count(of), cause)
 	}
 	if n := cov.BelowZero; n > 0 {
 		fmt.Fprintf(env.Stderr, "warning: %s below zero, because threads lost counts: they count as 0; -fprofile-update=atomic makes counts exact\n",
@@ -220,6 +219,17 @@ func (c *shared) reportFit(env *cli.Env, cov *coverage.Coverage) {
 		fmt.Fprintf(env.Stderr, "note: the source of %s in the profile is not known; %s of them ran (--mismatched lists them)\n",
 			cli.Quantity(u.Total, "function", "functions"), cli.Count(u.Covered))
 	}
+}
+
+// likelyCause returns the most frequent cause of misfits, and how many have it.
+func likelyCause(cov *coverage.Coverage) (cause string, of int) {
+	causes := make(map[string]int)
+	for _, m := range cov.Misfits {
+		causes[m.Cause]++
+	}
+	// Sorted, so that the choice among equally frequent causes is always the same.
+	cause = slices.MaxFunc(slices.Sorted(maps.Keys(causes)), func(a, b string) int { return causes[a] - causes[b] })
+	return console.Printable(cause), causes[cause]
 }
 
 const maxUnread = 3

@@ -221,7 +221,7 @@ func (t *tool) evaluate() error {
 		}
 		defer data.Close()
 		return object.Guard(func() error {
-			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation, UnixPaths: filepath.Separator == '/'})
+			found, err := readMappings(name, data.Bytes(), covmap.Options{Arch: arch, CompilationDir: o.compilation, LLVM: true, UnixPaths: filepath.Separator == '/'})
 			maps = append(maps, found...)
 			return err
 		}, data)
@@ -329,6 +329,9 @@ func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mappi
 	if !object.IsImage(data) && !object.IsArchive(data) {
 		return nil, message(notObject)
 	}
+	if v, ok := object.WasmVersion(data); ok && v != 1 {
+		return nil, message(fmt.Sprintf("invalid version number: %d", v))
+	}
 	if opt.Arch != "" && object.IsImage(data) {
 		if im, err := object.Parse(name, data, opt.Arch); err == nil && canonicalArch(im.Arch) != canonicalArch(opt.Arch) {
 			return nil, message(noArch)
@@ -363,6 +366,9 @@ func mapWords(err error) string {
 	var e *profile.FormatError
 	if !errors.As(err, &e) {
 		return withcolor.Words(err)
+	}
+	if llvm := (*llvmerr.Error)(nil); errors.As(err, &llvm) {
+		return llvm.Error()
 	}
 	switch class := profile.ClassOf(err); class {
 	case profile.ErrUnrecognized:

@@ -2,6 +2,7 @@ package covmap
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,12 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
+
+// wasmHint says which option of the linker leaves out parts of the mapping.
+const wasmHint = "with --gc-sections, which is the default, wasm-ld leaves out names of functions, and up to LLVM 16 the mapping: link with --no-gc-sections"
 
 // VersionMax is the newest version of the mapping that [Read] reads. LLVM 18 and later write it.
 const VersionMax = 7
@@ -21,6 +26,9 @@ type Options struct {
 	Arch string
 	// LeaveOut leaves out damaged records, which Mapping.LeftOut then has, instead of failing.
 	LeaveOut bool
+	// LLVM reads programs without names of functions as programs without a mapping, and of WebAssembly no more than
+	// llvm-cov does: mappings in custom sections, and names of functions in a data segment that "name" names.
+	LLVM bool
 	// UnixPaths joins file names as llvm-cov on Unix does, for which Windows paths are relative.
 	UnixPaths bool
 	// CompilationDir stands in for the folder in which the compiler ran, if not
@@ -51,8 +59,12 @@ func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
 		maps = append(maps, own...)
 	}
 	if len(maps) == 0 {
-		return nil, flaw.File(name).Field("coverage mapping").Got("none").
-			Want("a program compiled with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage").Empty()
+		none := flaw.File(name).Field("coverage mapping").Got("none").
+			Want("a program compiled with -fprofile-instr-generate -fcoverage-mapping, or by rustc with -C instrument-coverage")
+		if im, err := object.Parse(name, data, ""); err == nil && im.Format == object.Wasm && im.Kind != object.Object {
+			none = none.Hint(wasmHint)
+		}
+		return nil, none.Empty()
 	}
 	return maps, nil
 }
@@ -84,13 +96,16 @@ func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error
 
 // The sections of a mapping. COFF has other names, which end before a "$".
 var (
-	filesSection     = sectionNames{"__llvm_covmap", ".lcovmap"}
-	functionsSection = sectionNames{"__llvm_covfun", ".lcovfun"}
-	namesSection     = sectionNames{"__llvm_prf_names", ".lprfn"}
-	namesFarSection  = sectionNames{"__llvm_covnames", ".lcovn"} // of programs for binary correlation
+	filesSection     = sectionNames{"__llvm_covmap", ".lcovmap", false}
+	functionsSection = sectionNames{"__llvm_covfun", ".lcovfun", false}
+	namesSection     = sectionNames{"__llvm_prf_names", ".lprfn", true}
+	namesFarSection  = sectionNames{"__llvm_covnames", ".lcovn", true} // of programs for binary correlation
 )
 
-type sectionNames struct{ usual, coff string }
+type sectionNames struct {
+	usual, coff string
+	loaded      bool // in WebAssembly, since LLVM 20: a data segment, not a custom section
+}
 
 // A section is the contents of one section, or of several of one name.
 type section struct {
@@ -102,14 +117,15 @@ type section struct {
 
 // find returns a copy of the contents of all sections of a name, each padded to a
 // multiple of 8 bytes: an ELF object has one for every function in a COMDAT group.
-func (n sectionNames) find(im *object.Image) (*section, error) {
+func (r *objectReader) find(n sectionNames) (*section, error) {
+	im := r.im
 	var parts [][]byte
 	var found *section
 	size, inFile := 0, uint64(0)
 	for i := range im.Sections {
 		s := &im.Sections[i]
 		name, _, _ := strings.Cut(s.Name, "$")
-		if s.Name != n.usual && name != n.coff {
+		if s.Name != n.usual && name != n.coff || r.opt.LLVM && im.Format == object.Wasm && (s.Loaded != n.loaded || s.ForLinker) {
 			continue
 		}
 		inFile += s.FileSize
@@ -132,8 +148,7 @@ func (n sectionNames) find(im *object.Image) (*section, error) {
 	if found != nil {
 		found.data = make([]byte, 0, size)
 		for _, part := range parts {
-			found.data = append(found.data, make([]byte, cursor.PadTo(uint64(len(found.data)), 8))...)
-			found.data = append(found.data, part...)
+			found.append(part)
 		}
 	}
 	return found, nil
@@ -156,11 +171,8 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 		return nil, err
 	}
 	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
-	files, err := filesSection.find(im)
-	if err != nil || files == nil || len(files.data) == 0 {
-		return nil, err
-	}
-	if err := r.readNames(); err != nil {
+	files, functions, err := r.sections()
+	if err != nil || files == nil || r.names == nil {
 		return nil, err
 	}
 	version, err := r.readFiles(files)
@@ -168,10 +180,6 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 		return nil, err
 	}
 	if version >= 4 {
-		functions, err := functionsSection.find(im)
-		if err != nil {
-			return nil, err
-		}
 		if functions == nil {
 			return nil, nil
 		}
@@ -182,17 +190,32 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	return r.m, nil
 }
 
-func (r *objectReader) readNames() (err error) {
-	if r.names, err = namesSection.find(r.im); err == nil && r.names == nil {
-		r.names, err = namesFarSection.find(r.im)
+// sections finds the lists of files, the records of functions, and in r.names the names. files is nil without a mapping.
+func (r *objectReader) sections() (files, functions *section, err error) {
+	if files, err = r.find(filesSection); err == nil {
+		functions, err = r.find(functionsSection)
 	}
-	if err != nil {
-		return err
+	search := r.im.Format == object.Wasm && !r.opt.LLVM
+	if err == nil && files == nil && search {
+		files, functions, err = r.findMapping()
 	}
-	if r.names == nil {
-		return flaw.In(namesSection.usual).Field("section").Got("none").Want("the names of the functions").Corrupt()
+	if err != nil || files == nil || len(files.data) == 0 {
+		return nil, nil, err
 	}
-	return nil
+	if r.names, err = r.find(namesSection); err == nil && r.names == nil {
+		r.names, err = r.find(namesFarSection)
+	}
+	if err == nil && r.names == nil && functions != nil && search {
+		r.names, err = r.findNames(functions)
+	}
+	if err == nil && r.names == nil && !r.opt.LLVM {
+		names := flaw.In(namesSection.usual).Field("section").Got("none").Want("the names of the functions")
+		if search {
+			return nil, nil, names.Hint(wasmHint).Empty()
+		}
+		err = names.Corrupt()
+	}
+	return files, functions, err
 }
 
 // readFiles reads the blocks of a __llvm_covmap section, each at a multiple of 8:
@@ -326,33 +349,41 @@ func (r *objectReader) readOldRecords(b oldBlock) error {
 	return nil
 }
 
-// readFunctions reads a __llvm_covfun section: the records of version 4 and later, each at a multiple of 8:
-//
-//	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
-func (r *objectReader) readFunctions(s *section) (err error) {
-	c := cursor.New(s.name, s.at, s.data, r.im.Order)
+// readFunctions reads a __llvm_covfun section, which has the records of version 4 and later.
+func (r *objectReader) readFunctions(s *section) error {
 	const usual = 256 // bytes of a record
 	r.m.Records = make([]Record, 0, len(s.data)/usual)
 	r.last = make(map[uint64]int32, len(s.data)/usual)
+	return eachFunction(s, r.im.Order, func(rec Record, files uint64, place flaw.Position) error {
+		list, ok := r.lists[files]
+		if rec.list = list; list != nil { // nil: several lists have the hash
+			return r.add(rec, place)
+		}
+		if !ok {
+			return r.leaveOut(rec, place.Field("hash of the list of files").Gotf("%#x", files).Wantf("one of the %d lists", len(r.lists)).Corrupt())
+		}
+		return nil
+	})
+}
+
+// eachFunction calls fn for each record of version 4 and later, each at a multiple of 8, with the hash of its list of files:
+//
+//	u64 name hash | u32 mapping size | u64 hash | u64 hash of the list of files | mapping
+func eachFunction(s *section, order binary.ByteOrder, fn func(rec Record, files uint64, place flaw.Position) error) error {
+	c := cursor.New(s.name, s.at, s.data, order)
 	for i := 0; c.Len() > 0; i++ {
 		c.Record = i
 		place := c.At(c.Offset())
 		rec := Record{Ref: c.U64("name hash")}
 		size := uint64(c.U32("mapping size"))
 		rec.Hash = c.U64("hash")
-		ref := c.U64("hash of the list of files")
+		files := c.U64("hash of the list of files")
 		rec.at = c.Offset()
 		rec.mapping = c.Bytes(size, "mapping")
 		if c.Err() != nil {
 			return c.Err()
 		}
-		list, ok := r.lists[ref]
-		if rec.list = list; list != nil { // nil: several lists have the hash
-			err = r.add(rec, place)
-		} else if !ok {
-			err = r.leaveOut(rec, place.Field("hash of the list of files").Gotf("%#x", ref).Wantf("one of the %d lists", len(r.lists)).Corrupt())
-		}
-		if err != nil {
+		if err := fn(rec, files, place); err != nil {
 			return err
 		}
 		if c.Len() > 0 {
@@ -366,7 +397,12 @@ func (r *objectReader) readFunctions(s *section) (err error) {
 func (r *objectReader) add(rec Record, place flaw.Position) error {
 	if rec.Name == "" {
 		if rec.Name = r.symbols.Name(rec.Ref); rec.Name == "" {
-			return r.leaveOut(rec, place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).Corrupt())
+			if r.im.Format == object.Wasm && r.opt.LeaveOut {
+				r.m.LeftOut = append(r.m.LeftOut, rec.leftOut(r.m.Name, "the program does not have its name: "+wasmHint))
+				return nil
+			}
+			return r.leaveOut(rec, place.Field("name hash").Gotf("%#x", rec.Ref).Wantf("the hash of a name in %s", r.names.name).
+				Because(&llvmerr.Error{Code: llvmerr.Malformed, Detail: "function name is empty"}))
 		}
 	}
 	if i, ok := r.last[rec.Ref]; ok {
@@ -391,9 +427,13 @@ func (r *objectReader) leaveOut(rec Record, err error) error {
 // damaged returns the mismatch for a damaged record of an object.
 func (r *Record) damaged(object string, err error) Mismatch {
 	flaw.OfProgram(&err)
+	return r.leftOut(object, "its record in the object is damaged: "+err.Error())
+}
+
+func (r *Record) leftOut(object, cause string) Mismatch {
 	name := r.Name
 	if name == "" {
 		name = fmt.Sprintf("function with name hash %#x", r.Ref)
 	}
-	return Mismatch{Object: object, Name: name, Hash: r.Hash, Cause: "its record in the object is damaged: " + err.Error()}
+	return Mismatch{Object: object, Name: name, Hash: r.Hash, Cause: cause}
 }

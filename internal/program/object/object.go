@@ -1,5 +1,5 @@
-// Package object reads ELF, Mach-O and COFF files: their kind, sections, segments, build id and symbols; of COFF
-// files only the sections. It also reads the members of static archives.
+// Package object reads ELF, Mach-O and COFF files and WebAssembly modules: their kind, sections, segments, build id and
+// symbols; of COFF files and WebAssembly only the sections. It also reads the members of static archives.
 //
 // An [Image] aliases the bytes it was parsed from. It copies only the names of sections, and
 // decompresses a section on demand. Every size in the file is checked
@@ -23,7 +23,13 @@ const (
 	ELF Format = iota + 1
 	MachO
 	COFF
+	Wasm
 )
+
+// String returns the name of the format.
+func (f Format) String() string {
+	return [...]string{"", "ELF", "Mach-O", "COFF", "WebAssembly"}[f]
+}
 
 // A Kind is the purpose of an object file. The zero value stands for all others.
 type Kind uint8
@@ -66,7 +72,10 @@ type Section struct {
 	Size     uint64 // in memory, or when decompressed
 	Offset   int64  // in the image; meaningless if FileSize is 0
 	FileSize uint64 // the size of the section in the file: 0 for .bss, less than Size if compressed
-	Loaded   bool   // part of the program's memory (SHF_ALLOC)
+	Loaded   bool   // part of the program's memory (SHF_ALLOC, a data segment of WebAssembly)
+
+	// ForLinker: the name is only for linkers. Data segments of WebAssembly have other names in linked modules.
+	ForLinker bool
 
 	// In ELF:
 	kind       elf.SectionType
@@ -90,11 +99,13 @@ type Segment struct {
 const HeadSize = 8
 
 // IsImage reports whether a file that begins with head is one that [Parse] tries to read.
-func IsImage(head []byte) bool { return isELF(head) || isMachO(head) || isFat(head) || isCOFF(head) }
+func IsImage(head []byte) bool {
+	return isELF(head) || isMachO(head) || isFat(head) || isCOFF(head) || isWasm(head)
+}
 
 func isELF(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) }
 
-// Parse reads an ELF, Mach-O or COFF image. arch, in lipo's spelling, selects the slice of a universal Mach-O file
+// Parse reads an ELF, Mach-O, COFF or WebAssembly image. arch, in lipo's spelling, selects the slice of a universal Mach-O file
 // with several; for other files it is ignored. data must not change while the image is in use.
 //
 // Errors are *[profile.FormatError]; a file of another format is of class [profile.ErrUnrecognized].
@@ -112,9 +123,11 @@ func Parse(name string, data []byte, arch string) (im *Image, err error) {
 		im, err = parseFat(data, arch)
 	case isCOFF(data):
 		im, err = parseCOFF(data)
+	case isWasm(data):
+		im, err = parseWasm(data)
 	default:
 		err = flaw.At("", 0).Field("first bytes").Gotf("%x", data[:min(4, len(data))]).
-			Want("the first bytes of ELF, Mach-O or COFF").Unrecognized()
+			Want("the first bytes of ELF, Mach-O, COFF or WebAssembly").Unrecognized()
 	}
 	if err != nil {
 		return nil, flaw.InFile(err, name)
