@@ -346,7 +346,7 @@ func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
 			return err
 		}
 	}
-	if opt.SizeLimit > 0 || opt.Format == FormatText {
+	if opt.SizeLimit > 0 || opt.Format == FormatText || opt.Format == FormatGCov {
 		return r.Profile().Write(w, opt)
 	}
 	return r.writable().write(w, &opt)
