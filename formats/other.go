@@ -25,7 +25,11 @@ func WrongFormat(name string, data []byte, want string) error {
 	f, ok := Detect(data)
 	switch {
 	case len(data) == 0:
-		return at.Field("size").Got("0 bytes").Want(want).Empty()
+		hint := ""
+		if strings.HasSuffix(name, ".imports") {
+			hint = "AutoFDO writes this file beside a profile: it is for the build, and often empty"
+		}
+		return at.Field("size").Got("0 bytes").Want(want).Hint(hint).Empty()
 	case f == Binary:
 		o := otherImage(data)
 		return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()

@@ -49,7 +49,10 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		return res
 	}
 	res.Records = len(p.Functions)
-	for _, err := range p.Check() {
+	if f == formats.SampleGCov { // of the other formats, there is one version
+		res.SetVersion(p.Version())
+	}
+	for _, err := range append(p.Check(), checkContents(p)...) {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	return res
