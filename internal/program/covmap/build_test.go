@@ -264,6 +264,9 @@ func FuzzRead(f *testing.F) {
 	for _, name := range []string{"shapes-14", "conditions-22", "conditions-mips-linux-gnu", "conditions-x86_64-pc-windows-msvc"} {
 		f.Add(oracle.ReadFile(f, testdata+"/"+name+".o"))
 	}
+	for _, version := range []string{testingFirst, testingV2} {
+		f.Add(testingFile(f, oracle.ReadFile(f, testdata+"/conditions-22.o"), version))
+	}
 	profile := readProfile(f, testdata+"/conditions-22.proftext")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		maps, err := Read("fuzz.o", data, Options{})

@@ -66,6 +66,13 @@ func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error
 		}
 		return err
 	}
+	if IsTesting(data) {
+		m, err := readTesting(name, data, opt)
+		if m != nil {
+			maps = append(maps, m)
+		}
+		return maps, err
+	}
 	slice, err := object.Slice(name, data, opt.Arch)
 	if err != nil {
 		return nil, err
@@ -155,7 +162,7 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
+	r := newObjectReader(name, im, opt)
 	files, err := filesSection.find(im)
 	if err != nil || files == nil || len(files.data) == 0 {
 		return nil, err
@@ -163,17 +170,23 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	if err := r.readNames(); err != nil {
 		return nil, err
 	}
+	return r.read(files, func() (*section, error) { return functionsSection.find(im) })
+}
+
+func newObjectReader(name string, im *object.Image, opt Options) *objectReader {
+	return &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
+}
+
+// read reads the sections with the files and, since version 4, with the functions.
+func (r *objectReader) read(files *section, findFunctions func() (*section, error)) (*Mapping, error) {
 	version, err := r.readFiles(files)
 	if err != nil {
 		return nil, err
 	}
 	if version >= 4 {
-		functions, err := functionsSection.find(im)
-		if err != nil {
+		functions, err := findFunctions()
+		if err != nil || functions == nil {
 			return nil, err
-		}
-		if functions == nil {
-			return nil, nil
 		}
 		if err := r.readFunctions(functions); err != nil {
 			return nil, err
