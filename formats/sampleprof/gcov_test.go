@@ -112,8 +112,8 @@ func TestGCov(t *testing.T) {
 		if got := mustWrite(t, p, WriteOptions{Format: FormatText}); string(got) != gcovText {
 			t.Errorf("%s: %s", name, got)
 		}
-		if want := strings.Trim(v.version, "\x00"); p.Version() != want && p.Version() != fmt.Sprint(want[0]) {
-			t.Errorf("%s: version %q", name, p.Version())
+		if want := strings.Trim(v.version, "\x00"); p.fileVersion() != want && p.fileVersion() != fmt.Sprint(want[0]) {
+			t.Errorf("%s: version %q", name, p.fileVersion())
 		}
 		for n := 8; n < len(data); n++ {
 			if _, err := Read("", data[:n], ReaderOptions{}); err == nil {

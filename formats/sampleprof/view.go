@@ -18,7 +18,7 @@ func (p *Profile) View(name string) profile.View {
 	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
 	if p.format != "" {
 		v.identity.Format = string(p.format)
-		v.identity.Version = p.Version()
+		v.identity.Version = p.fileVersion()
 	}
 	if slices.ContainsFunc(p.Functions, (*Function).hasVTables) {
 		v.identity.Omits = append(v.identity.Omits, "virtual tables")
@@ -48,8 +48,8 @@ func (p *Profile) View(name string) profile.View {
 	return v
 }
 
-// Version returns the version of the file that the profile was read from; "" for text, which has none.
-func (p *Profile) Version() string {
+// fileVersion returns the version of the file that the profile was read from; "" for text, which has none.
+func (p *Profile) fileVersion() string {
 	switch p.format {
 	case "", FormatText:
 		return ""

@@ -87,8 +87,8 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 	}
 	f.collect(p, opt)
 	if format == formats.SampleGCov {
-		f.SetVersion(p.Version())
-		f.What += " version " + p.Version()
+		f.SetVersion(versionOf(p))
+		f.What += " version " + versionOf(p)
 	}
 	return f, nil
 }

@@ -50,10 +50,12 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	}
 	res.Records = len(p.Functions)
 	if f == formats.SampleGCov { // of the other formats, there is one version
-		res.SetVersion(p.Version())
+		res.SetVersion(versionOf(p))
 	}
 	for _, err := range append(p.Check(), checkContents(p)...) {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	return res
 }
+
+func versionOf(p *sampleprof.Profile) string { return p.View("").Identity().Version }
