@@ -53,7 +53,7 @@ const (
 	SampleBinary   // the first binary encoding
 	SampleExtended // .afdo, extensible binary
 	SampleCompact  // of LLVM 8 to 16
-	SampleGCov     // for GCC
+	SampleGCov     // AutoFDO's, for GCC
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -101,7 +101,7 @@ var formats = [...]Description{
 	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false, "103", "103"},
 	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
 	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
-	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "704", ""},
+	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "1 to 3, *704", "1, 2, *704"},
 }
 
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the

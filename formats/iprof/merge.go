@@ -171,7 +171,42 @@ func (m *Merger) acceptable(p *Profile) error {
 			return flaw.In(s.kind.Key()).InRecord(e).Field(what).Got("not in the table").Want("an id that is").Corrupt()
 		}
 	}
+	// What is dropped must leave something: otherwise a lost profile would pass for an added one.
+	switch n := p.entries(); {
+	case n == 0 && len(p.Unknown) > 0:
+		return flaw.In(p.Unknown[0].Key).Field("section").Got("unknown, as all sections with entries").Want("a known one").Unsupported()
+	case n > 0 && m.opt.DropUnresolved && !p.anyResolved():
+		return flaw.Field("entries").Gotf("%d, none of them with methods and types of the tables", n).Want("some that can be resolved").Corrupt()
+	}
 	return nil
+}
+
+// known reports whether the tables have a method and all types of its signature.
+func (p *Profile) known(id MethodID) bool {
+	i := p.methIndex.find(int32(id))
+	if i < 0 {
+		return false
+	}
+	_, ok := p.resolved(&p.Methods[i])
+	return ok
+}
+
+// anyResolved reports whether the tables have all methods and types of some entry.
+func (p *Profile) anyResolved() bool {
+	for k := range p.Sections {
+		s := &p.Sections[k]
+		for e := range s.Len() {
+			missing := s.kind != Monitors && slices.ContainsFunc(s.Context(e), func(f Frame) bool { return !p.known(f.Method) })
+			records := s.Records(e)
+			for i := 0; s.kind.hasTypes() && i < len(records); i += 2 {
+				missing = missing || p.typeIndex.find(int32(records[i])) < 0
+			}
+			if !missing {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const recordAgain = "one whose ids were translated to names when the program ended; record again"

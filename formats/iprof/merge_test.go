@@ -237,7 +237,10 @@ func TestMergeRefuses(t *testing.T) {
 		added      Added
 	}{
 		{"not resolved", string(fixture(t, "unresolved.iprof")), MergeOptions{DropUnresolved: true}, profile.ErrCorrupt, Added{}},
-		{"unknown section dropped", minimal(`,"x":1`), MergeOptions{DropUnknown: true}, nil, Added{}},
+		{"unknown section dropped", minimal(`,"x":1,"callCountProfiles":[{"ctx":"1:0","records":[5]}]`), MergeOptions{DropUnknown: true}, nil, Added{Entries: 1}},
+		{"nothing but an unknown section", minimal(`,"x":1`), MergeOptions{DropUnknown: true}, profile.ErrUnsupported, Added{}},
+		{"nothing resolved", minimal(`,"samplingProfiles":[{"ctx":"1:0<2:4","records":[1]}],"virtualInvokeProfiles":[{"ctx":"1:0","records":[9,1]}]`), MergeOptions{DropUnresolved: true}, profile.ErrCorrupt, Added{}},
+		{"nothing recorded", minimal(``), MergeOptions{DropUnresolved: true, DropUnknown: true}, nil, Added{}},
 		{"unresolved dropped", minimal(`,"samplingProfiles":[{"ctx":"1:1","records":[1]},{"ctx":"1:0<2:4","records":[1]}]`), MergeOptions{DropUnresolved: true}, nil, Added{Entries: 1, Skipped: 1}},
 	} {
 		m := NewMerger(tc.opt)

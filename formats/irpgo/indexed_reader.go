@@ -44,6 +44,10 @@ func newIndexedReader(file string, data []byte, opt ReaderOptions) (decoder, err
 	if r.table, err = hashtable.Open("hash table", data, payload, r.header.hashOffset); err != nil {
 		return nil, r.asLLVM(err)
 	}
+	if s := r.about.Summary; !opt.Lenient && s != nil && r.table.Len() == 0 && s.NumFunctions > 0 {
+		return nil, flaw.At("hash table", int64(r.header.hashOffset)).Field("number of entries").Got(0).
+			Wantf("the %d functions of the summary", s.NumFunctions).Because(&llvmerr.Error{Code: llvmerr.Malformed})
+	}
 	for _, read := range []func() error{r.readBinaryIDs, r.openMemProf, r.readVTableNames, r.readTraces} {
 		if err := read(); err != nil {
 			return nil, err
@@ -252,6 +256,8 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	stopped := false
 	var bad error
 	n := 0
+	var leftOut error // about the first damaged function
+	kept := false
 	rescuer := rescuer{opt: &r.opt, file: r.file, silent: r.walked}
 	rescuer.allow(r.table.Len())
 	defer func() { r.walked = true }()
@@ -267,6 +273,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 				return false
 			}
 			r.rescued++
+			leftOut = cmp.Or(leftOut, err)
 			return true
 		}
 		if r.ref = it.Hash; r.opt.Lenient {
@@ -280,6 +287,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 			if err := r.readRecord(c, name, first); err != nil {
 				return rescue(err)
 			}
+			kept = true
 			if !yield(&r.rec, nil) {
 				stopped = true
 				return false
@@ -287,6 +295,9 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		}
 		return true
 	})
+	if !kept && !r.opt.rescueAll { // of the file nothing is left
+		bad = cmp.Or(bad, leftOut)
+	}
 	if bad = cmp.Or(bad, err); bad != nil && !stopped {
 		yield(nil, bad)
 	}

@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"cmp"
+
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
@@ -31,6 +33,10 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	rescuer  rescuer
+	nameless error // about the last record, if no name of the file is its name
+	// kept is set once a record of the file was yielded; leftOut is the error about the first that was not.
+	kept    bool
+	leftOut error
 	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
 }
@@ -199,7 +205,7 @@ func (r *rawReader) nameOf(ref uint64) string {
 
 // records walks all profiles of the file.
 func (r *rawReader) records(yield func(*Record, error) bool) {
-	r.stamps = r.stamps[:0]
+	r.stamps, r.kept, r.leftOut = r.stamps[:0], false, nil
 	if r.about.Profiles > 1 {
 		r.about.Profiles, r.about.BinaryIDs = 0, nil
 		if err := r.open(0); err != nil {
@@ -217,6 +223,10 @@ func (r *rawReader) records(yield func(*Record, error) bool) {
 			next++
 		}
 		if next >= int64(len(r.data)) {
+			// A file of which nothing is left does not pass for the file of a program that ran nothing.
+			if r.leftOut != nil && !r.kept && !r.opt.rescueAll {
+				yield(nil, r.leftOut)
+			}
 			return
 		}
 		if err := r.openNext(next); err != nil {
@@ -260,6 +270,9 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	for i := range p.numRecords() {
 		stamps := len(r.stamps)
 		known, end, err := r.readRecord(i, next)
+		if !known || err != nil {
+			r.leftOut = cmp.Or(r.leftOut, err, r.nameless)
+		}
 		if err != nil {
 			known = false
 			r.stamps = r.stamps[:stamps]
@@ -270,6 +283,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 			return 0, false
 		}
 		next = end
+		r.kept = r.kept || known
 		if known && !yield(&r.rec, nil) {
 			return 0, false
 		}

@@ -183,14 +183,13 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 	} else if r.rec.Name, known = p.plainName(b); known {
 		ref = r.syms.learn(r.rec.Name)
 	}
-	var nameless error
+	r.nameless = nil
 	if !known {
-		nameless = flaw.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
+		r.nameless = flaw.At("data", p.recordOffset(i)).InRecord(i).Field("name reference").
 			Gotf("%#x, which no name of the file has", ref).Want("the reference of a listed name").
 			Because(&llvmerr.Error{Code: llvmerr.Malformed})
 		if !r.opt.Rescue {
-			r.warn("", nameless)
-			nameless = nil
+			r.warn("", r.nameless)
 		}
 		known = r.opt.Lenient
 	}
@@ -211,7 +210,10 @@ func (r *rawReader) decodeRecord(i int) (known bool, err error) {
 			return false, err
 		}
 	}
-	return known, nameless
+	if r.opt.Rescue {
+		return known, r.nameless
+	}
+	return known, nil
 }
 
 // A rawSpan is the part of a section that a record claims: n items of the given size from an offset, negative if the

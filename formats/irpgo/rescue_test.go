@@ -99,10 +99,10 @@ func TestRescueRaw(t *testing.T) {
 	}
 }
 
-// TestRescueLimit: a profile that is damaged all over is no profile.
+// TestRescueLimit: a profile that is damaged all over is no profile, nor is one of which nothing is left.
 func TestRescueLimit(t *testing.T) {
 	for _, test := range []struct{ functions, damaged, left int }{
-		{3, 1, 2}, {3, 2, -1}, {40, 2, 38}, {40, 3, -1}, {1, 1, 0},
+		{3, 1, 2}, {3, 2, -1}, {40, 2, 38}, {40, 3, -1}, {1, 1, -1},
 	} {
 		data := rescueBuild(test.functions).build()
 		p, err := parseRawProfile(data, 0, false)
@@ -215,4 +215,43 @@ func describeRescued(r profile.Rescued) string {
 		done = "kept with other counters"
 	}
 	return fmt.Sprintf("function %s %s: %v", name, done, r.Err)
+}
+
+// TestNothingLeft: a file of which no function can be used does not pass for the file of a program that ran nothing.
+func TestNothingLeft(t *testing.T) {
+	raw := rescueBuild(2).build()
+	p := oracle.Must(parseRawProfile(raw, 0, false))(t)
+	for i := range 2 {
+		le.PutUint64(raw[int(p.records.off)+i*p.layout.size+p.layout.nameRef:], uint64(7+i))
+	}
+	empty := indexedBytes(t, &Profile{Variant: IRLevel}, IndexedOptions{Version: 12})
+	lost := bytes.Clone(empty)
+	const numFunctions = 9*8 + 2*8 // after the header, in the summary
+	le.PutUint64(lost[numFunctions:], le.Uint64(lost[numFunctions:])+6)
+	for name, c := range map[string]struct {
+		data []byte
+		how  ReaderOptions
+		want string
+	}{
+		"names of no function":   {raw, ReaderOptions{}, "name reference is 0x7, which no name of the file has"},
+		"LLVM":                   {raw, ReaderOptions{Lenient: true}, ""},
+		"no entries":             {lost, ReaderOptions{}, "number of entries is 0, want the 6 functions of the summary"},
+		"no entries, LLVM":       {lost, ReaderOptions{Lenient: true}, ""},
+		"empty":                  {empty, ReaderOptions{}, ""},
+		"empty raw":              {rescueBuild(0).build(), rescueDrop, ""},
+		"one damaged, one sound": {oneNameless(t), rescueDrop, ""},
+	} {
+		_, err := Read("f", c.data, c.how)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// oneNameless returns a profile of two functions, of which the first has lost its name.
+func oneNameless(t *testing.T) []byte {
+	raw := rescueBuild(2).build()
+	p := oracle.Must(parseRawProfile(raw, 0, false))(t)
+	le.PutUint64(raw[int(p.records.off)+p.layout.nameRef:], 7)
+	return raw
 }

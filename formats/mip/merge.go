@@ -174,13 +174,17 @@ func checkWeight(weight uint64) error {
 // addProfile is [Merger.Add] for a merged profile in memory. name is for errors and warnings.
 func (m *Merger) addProfile(name string, p *Profile, weight uint64) error {
 	err := cmp.Or(checkWeight(weight), m.shape.checkModule(p.Type, p.ModuleHash))
+	var target []int
+	if err == nil {
+		target, err = m.match(name, p)
+	}
 	if err == nil {
 		err = m.addNoise(p, weight)
 	}
 	if err != nil {
 		return flaw.InFile(err, name)
 	}
-	m.addFunctions(name, p.Functions, m.match(name, p), weight)
+	m.addFunctions(name, p.Functions, target, weight)
 	return nil
 }
 
@@ -218,11 +222,11 @@ func (m *Merger) countNoise(n noise, weight uint64) error {
 }
 
 // match returns for each function of p the index of the function of the base, -1 for
-// none; nil if all indexes are equal.
-func (m *Merger) match(name string, p *Profile) (target []int) {
+// none; nil if all indexes are equal. A profile of which no function is in the base is an error.
+func (m *Merger) match(name string, p *Profile) (target []int, err error) {
 	base := m.shape.base.Functions
 	if slices.EqualFunc(base, p.Functions, func(a, b Function) bool { return keyOf(&a) == keyOf(&b) }) {
-		return nil
+		return nil, nil
 	}
 	target = make([]int, len(p.Functions))
 	seen := make(map[functionKey]int, len(p.Functions))
@@ -230,6 +234,7 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 		seen[keyOf(&p.Functions[i])]++
 	}
 	rank := make(map[functionKey]int)
+	var unknown []profile.Warning
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		key := keyOf(f)
@@ -240,13 +245,19 @@ func (m *Merger) match(name string, p *Profile) (target []int) {
 			continue
 		}
 		target[i] = -1
+		unknown = append(unknown, profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("function").
+			Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
+			Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
+	}
+	if len(unknown) > 0 && len(unknown) == len(target) {
+		return nil, unknown[0].Err
+	}
+	for _, w := range unknown {
 		if m.opt.Warn != nil {
-			m.opt.Warn(profile.Warning{File: name, Function: f.Name, Err: flaw.In("functions").InRecord(i).Field("function").
-				Gotf("one of %d with CFG signature %#x and %d blocks", seen[key], f.CFG, len(f.Blocks)).
-				Wantf("as many as in the profile merged into, which has %d", len(same)).Mismatch()})
+			m.opt.Warn(w)
 		}
 	}
-	return target
+	return target, nil
 }
 
 // addFunctions adds the weighted counts of functions to the targets; nil means the same indexes.

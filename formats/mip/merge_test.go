@@ -3,6 +3,7 @@ package mip
 import (
 	"bytes"
 	cmpstd "cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -217,6 +218,13 @@ func TestMergeOtherBuild(t *testing.T) {
 	if want := []uint64{11, 1, 11, 11, 22, 1, 1}; !slices.Equal(calls, want) {
 		t.Errorf("calls %d, want %d", calls, want)
 	}
+	// A profile without any function of the base adds nothing, so it is refused and not warned of.
+	warned = nil
+	err = m.addProfile("strange", &Profile{Type: callGraph, Functions: []Function{fn("new", 9, 32, 1), fn("changed", 7, 40, 1)}}, 1)
+	if !errors.Is(err, profile.ErrMismatch) || len(warned) > 0 {
+		t.Errorf("%v, warned of %q", err, warned)
+	}
+	oracle.NoError(t, m.addProfile("empty", &Profile{Type: callGraph}, 1))
 }
 
 // TestMergeLeavesNoTrace: a raw file that turns out to be damaged in its last record counts for nothing.

@@ -38,6 +38,7 @@ type binaryReader struct {
 
 	packer *filePacker // reads the functions for a merge; nil otherwise
 
+	skipped bool // a section of an unknown type has contents
 	doubts  doubts
 	used    []bool           // by index of a name, whether the file uses it
 	index   uint64           // of the last name or context read
@@ -77,6 +78,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 		c.Section = profileSection.String()
 		r.readFunctions(c)
 	}
+	r.compareFunctions(c)
 	r.finish()
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
 		r.addDoubt(otherDoubt, c, c.At(-1).Field("name "+r.names[i].String()).Got("in the table alone").Want("used by a function"))

@@ -91,13 +91,31 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 			r.addDoubt(otherDoubt, c, c.At(-1).Field(s.kind.String()).Got(s.offset).Want("the end of the section before"))
 		}
 		_, known := sectionNames[s.kind]
-		if _, unknown := s.flagWords(); !known || unknown != 0 {
-			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Got(s.kind.String()).Want("a known type, and known flags"))
+		if _, unknown := s.flagWords(); !known || unknown != 0 || s.ignored != 0 {
+			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Gotf("%s of type %#x with flags %#x", s.kind, uint64(s.kind)|s.ignored, s.flags).
+				Want("a known type, and known flags"))
 		}
+		r.skipped = r.skipped || !known && s.size > 0
 		end = s.offset + s.size
 	}
 	if end != uint64(len(r.data)) {
 		r.addDoubt(otherDoubt, c, c.At(-1).Field("size of the file").Got(len(r.data)).Want("the end of the last section"))
+	}
+}
+
+// compareFunctions reports functions that the summary counts and no section has that is read: nothing, or
+// only some of the functions, would pass for the whole. Contexts of a function count several times, so
+// fewer than in the summary is always too few.
+func (r *binaryReader) compareFunctions(c *cursor.Cursor) {
+	if r.opt.Lenient || r.p.Summary == nil || c.Err() != nil {
+		return
+	}
+	n := uint64(len(r.p.Functions))
+	if r.packer != nil {
+		n = r.packer.totals.functions
+	}
+	if want := r.p.Summary.NumFunctions; n == 0 && want > 0 || n < want && r.skipped {
+		c.Fail(flaw.In(profileSection.String()).Field("number of functions").Got(n).Wantf("%d, as the summary says", want).Corrupt())
 	}
 }
 

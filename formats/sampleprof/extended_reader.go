@@ -50,9 +50,19 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 func readSectionTable(c *cursor.Cursor) []section {
 	sections := make([]section, c.Count(c.U64("number of sections"), sectionEntry, "number of sections"))
 	for i := range sections {
-		sections[i] = section{sectionType(c.U64("type")), c.U64("flags"), c.U64("offset"), c.U64("size")}
+		kind, ignored := sectionTypeOf(c.U64("type"))
+		sections[i] = section{kind: kind, ignored: ignored, flags: c.U64("flags"), offset: c.U64("offset"), size: c.U64("size")}
 	}
 	return sections
+}
+
+// sectionTypeOf returns the type that a word of the section table stands for, and the bits of the word that
+// do not count: LLVM's SecType has 32 bits.
+func sectionTypeOf(word uint64) (t sectionType, ignored uint64) {
+	if t = sectionType(word); t == partialSection {
+		return t, 0
+	}
+	return t & math.MaxUint32, word &^ math.MaxUint32
 }
 
 // readSection reads a section. It skips sections of unknown types.

@@ -36,7 +36,7 @@ const (
 	version = 103
 )
 
-// A sectionType is the type of a section of an extensible binary file (SecType).
+// A sectionType is the type of a section of an extensible binary file (SecType). All but partialSection have 32 bits.
 type sectionType uint64
 
 const (
@@ -136,6 +136,7 @@ const uniqueSuffix = ".__uniq."
 type section struct {
 	kind                sectionType
 	flags, offset, size uint64
+	ignored             uint64 // bits of the type that do not count
 }
 
 const (

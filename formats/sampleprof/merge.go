@@ -78,16 +78,20 @@ func NewMerger(opt MergeOptions) *Merger {
 type Added struct {
 	Functions int    // functions added
 	Skipped   int    // functions left out because earlier ones have other checksums, with LLVMCompat
-	Count     uint64 // sum of the totals of the added functions, unweighted, saturating
+	Count     uint64 // sum of the counts of the profile, unweighted, modulo 2^64
 }
 
 // AddProfile adds a profile, its counts multiplied by weight, at least 1. It refuses to mix profiles
 // with and without contexts, or with probes and lines.
 func (m *Merger) AddProfile(name string, p *Profile, weight uint64) (added Added, err error) {
-	if added, err = m.addModel(name, p, weight); err == nil && !m.opt.LLVMCompat {
+	if added, err = m.addModel(name, p, weight); err != nil {
+		return added, err
+	}
+	added.Count = p.totals().samples
+	if !m.opt.LLVMCompat {
 		p.extra.addTo(m, &added, name, weight)
 	}
-	return added, err
+	return added, nil
 }
 
 func (m *Merger) addModel(name string, p *Profile, weight uint64) (Added, error) {
@@ -117,6 +121,7 @@ func (m *Merger) AddFile(name string, data []byte, opt ReaderOptions, weight uin
 		if p, f := readPlain(data, &opt, m.sums.nameTable, m.memory); p != nil {
 			added, err := m.addPlain(name, p, f, weight)
 			if err == nil {
+				added.Count = f.totals.samples
 				m.warnOfDoubts(name, p, &f.totals)
 			} else {
 				m.sums.truncate(known, named)
@@ -202,7 +207,6 @@ func (m *Merger) addFunctions(in *input) (added Added, err error) {
 			why = llvmerr.SampleHash
 		} else {
 			added.Functions++
-			addCount(&added.Count, f.total(), 1)
 		}
 		if why == nil || m.opt.Warn == nil {
 			continue
@@ -346,7 +350,7 @@ func (r *Merged) Write(w io.Writer, opt WriteOptions) error {
 			return err
 		}
 	}
-	if opt.SizeLimit > 0 || opt.Format == FormatText {
+	if opt.SizeLimit > 0 || opt.Format == FormatText || opt.Format == FormatGCov {
 		return r.Profile().Write(w, opt)
 	}
 	return r.writable().write(w, &opt)

@@ -21,8 +21,8 @@ func (e *partialExtra) addTo(m *Merger, added *Added, name string, weight uint64
 		m.sums.number(NameOf(text))
 	}
 	for _, p := range e.builds {
-		a, _ := m.addModel(name, p, weight) // no error: the kinds are the same
-		addCount(&added.Count, a.Count, 1)
+		_, _ = m.addModel(name, p, weight) // no error: the kinds are the same
+		added.Count += p.totals().samples
 	}
 }
 

@@ -27,6 +27,7 @@ type Profile struct {
 	odd    []error      // signs of damage in the file
 	extra  partialExtra // of a partial sum
 	format Format       // of the file; "" if the profile was not read from one
+	gcov   uint32       // version of a file of FormatGCov
 }
 
 // A Kind says what the samples of a profile are attached to.

@@ -1,7 +1,6 @@
 package sampleprof
 
 import (
-	"bytes"
 	"cmp"
 	"iter"
 	"math"
@@ -20,7 +19,7 @@ const (
 	FormatBinary   Format = "binary"            // LLVM's first binary format
 	FormatExtended Format = "extensible binary" // in sections; the default of LLVM's tools
 	FormatCompact  Format = "compact binary"    // LLVM 8 to 16; GUIDs instead of names
-	FormatGCov     Format = "gcov"              // for GCC, written by create_gcov of AutoFDO
+	FormatGCov     Format = "gcov"              // AutoFDO's, for GCC
 )
 
 // ReaderOptions adjust reading. The zero value is right for most uses.
@@ -60,10 +59,11 @@ func Detect(data []byte) (Format, bool) {
 		return FormatExtended, true
 	case c.Err() == nil && magic == magicCompact:
 		return FormatCompact, true
-	case bytes.HasPrefix(data, []byte(magicGCov)): // "adcg" with another version is GCC's own .gcda
-		return FormatGCov, true
 	case isText(data):
 		return FormatText, true
+	}
+	if _, ok := gcovVersion(data); ok {
+		return FormatGCov, true
 	}
 	return "", false
 }
@@ -105,7 +105,7 @@ func Read(name string, data []byte, opt ReaderOptions) (*Profile, error) {
 
 func read(data []byte, opt *ReaderOptions) (*Profile, error) {
 	format, ok := Detect(data)
-	if !ok {
+	if v, _ := gcovVersion(data); !ok || opt.Lenient && format == FormatGCov && v != gcovLLVM {
 		return nil, flaw.At("header", 0).Field("magic").Gotf("% x", data[:min(8, len(data))]).
 			Want("a sample profile").Unrecognized()
 	}
@@ -115,7 +115,7 @@ func read(data []byte, opt *ReaderOptions) (*Profile, error) {
 	case FormatText:
 		p, err = readText(data, opt)
 	case FormatGCov:
-		p, err = readGCov(data)
+		p, err = readGCov(data, opt)
 	default:
 		p, err = newBinaryReader(data, format, opt).read(format)
 	}

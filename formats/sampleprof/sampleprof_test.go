@@ -244,7 +244,9 @@ func FuzzRead(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
 	}
-	f.Add(gcovProfile())
+	for _, v := range gcovVariants {
+		f.Add(v.build())
+	}
 	f.Add([]byte("[f:100000.1 @ g]:0:0\n 70000.1: 5 g:3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		Read("", data, ReaderOptions{Lenient: true})

@@ -121,9 +121,13 @@ func (t *textWriter) uses(vtables *[]Sample, depth int, at Location) {
 
 // WriteOptions adjust writing. The zero value writes extensible binary.
 type WriteOptions struct {
-	// Format is FormatText, FormatBinary or FormatExtended; "" means FormatExtended.
-	// FormatBinary cannot hold contexts or probes.
+	// Format is FormatText, FormatBinary, FormatExtended or FormatGCov; "" means FormatExtended.
+	// FormatBinary cannot hold contexts or probes. FormatGCov cannot hold these, GUIDs without names,
+	// totals of functions and virtual tables.
 	Format Format
+	// GCC is the release of GCC for which FormatGCov is written: versions before 12 read one encoding, 12 to 15
+	// another. 0 means AutoFDO's default, which LLVM reads.
+	GCC int
 
 	// Options of extensible binary files: MD5 writes GUIDs instead of names, Compress compresses all
 	// sections, Split puts functions without callsites into a section of their own, VTables writes
@@ -170,8 +174,17 @@ func (p *Profile) Write(w io.Writer, opt WriteOptions) error {
 		}
 		return err
 	}
-	if opt.Format == FormatText {
+	switch opt.Format {
+	case FormatText:
 		return p.writeText(w, opt.Split)
+	case FormatGCov:
+		switch {
+		case opt.GCC >= 12:
+			return p.writeGCov(w, gcovGCC12)
+		case opt.GCC > 0:
+			return p.writeGCov(w, gcovGCC11)
+		}
+		return p.writeGCov(w, gcovLLVM)
 	}
 	return p.pack().write(w, &opt)
 }
@@ -203,5 +216,5 @@ func (p *packedProfile) write(w io.Writer, opt *WriteOptions) error {
 		}
 		return p.writeExtended(w, opt)
 	}
-	return flaw.Field("format").Got(opt.Format).Want("text, binary or extensible binary").Because(profile.ErrUnsupported)
+	return flaw.Field("format").Got(opt.Format).Want("text, binary, extensible binary or gcov").Because(profile.ErrUnsupported)
 }

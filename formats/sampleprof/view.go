@@ -18,9 +18,7 @@ func (p *Profile) View(name string) profile.View {
 	v := &view{p: p, identity: profile.Identity{File: name, Family: "AutoFDO", Variant: p.Kind.words()}}
 	if p.format != "" {
 		v.identity.Format = string(p.format)
-		if p.format != FormatText && p.format != FormatGCov {
-			v.identity.Version = strconv.Itoa(version)
-		}
+		v.identity.Version = p.fileVersion()
 	}
 	if slices.ContainsFunc(p.Functions, (*Function).hasVTables) {
 		v.identity.Omits = append(v.identity.Omits, "virtual tables")
@@ -48,6 +46,20 @@ func (p *Profile) View(name string) profile.View {
 		return functions
 	})
 	return v
+}
+
+// fileVersion returns the version of the file that the profile was read from; "" for text, which has none.
+func (p *Profile) fileVersion() string {
+	switch p.format {
+	case "", FormatText:
+		return ""
+	case FormatGCov:
+		if p.gcov == gcovLLVM {
+			return "*704"
+		}
+		return strconv.Itoa(int(p.gcov))
+	}
+	return strconv.Itoa(version)
 }
 
 // hasVTables reports whether the function, or one inlined into it, uses virtual tables.

@@ -24,16 +24,25 @@ const (
 	maxCasts = 6
 )
 
-// Demangle returns the readable form, in LLVM's style, of a symbol mangled by the Itanium C++ ABI or by Rust
+// Demangle returns the readable form of a symbol of C++ or Rust, see [DemangleCXX], or of Fortran: "module::procedure" for
+// procedures of modules and inner procedures of flang and gfortran. It returns all other names unchanged.
+func Demangle(name string) string {
+	if readable, ok := demangleFortran(name); ok {
+		return readable
+	}
+	return DemangleCXX(name)
+}
+
+// DemangleCXX returns the readable form, in LLVM's style, of a symbol mangled by the Itanium C++ ABI or by Rust
 // (legacy or v0). It returns all other names unchanged, including MSVC and Swift names, malformed names, and names
 // whose readable form exceeds 64 KiB. It accepts the extra underscore that Mach-O puts before every symbol.
 //
-// Demangle keeps a suffix that a compiler or linker added, "f() (.llvm.123)"; legacy Rust names lose it together
+// DemangleCXX keeps a suffix that a compiler or linker added, "f() (.llvm.123)"; legacy Rust names lose it together
 // with their hash, so that instances of one generic function print alike.
 //
 // The name must be the symbol alone. Where a profile puts a file name before a
 // local symbol ("file.c;name"), split it first.
-func Demangle(name string) (readable string) {
+func DemangleCXX(name string) (readable string) {
 	mangled := name
 	if strings.HasPrefix(name, "__Z") || strings.HasPrefix(name, "__R") {
 		mangled = name[1:]

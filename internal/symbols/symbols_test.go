@@ -1,6 +1,8 @@
 package symbols
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -99,6 +101,59 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// TestFortran: names of flang 22 and gfortran 12. What is not a procedure of Fortran stays as it is.
+func TestFortran(t *testing.T) {
+	for name, want := range map[string]string{
+		"_QMmPs":                   "m::s",
+		"_QMmSsubPs3":              "m:sub::s3",
+		"_QMmSsubSsub2Ps3":         "m:sub:sub2::s3",
+		"_QFfooPinner2":            "foo::inner2",
+		"_QFPinner":                "main program::inner",
+		"_QMmod_1FsolvePstep_2":    "mod_1::solve::step_2",
+		"_QMmFfB1Pg":               "m::f::g",
+		"_QMmPs.llvm.123":          "m::s (.llvm.123)",
+		"_QPf":                     "f",
+		"_QQmain":                  "main program",
+		"__moda_MOD_sub_one":       "moda::sub_one",
+		"__moda.subm_MOD_s3":       "moda:subm::s3",
+		"__moda_MOD_f.constprop.0": "moda::f (.constprop.0)",
+
+		"_QMmEx": "_QMmEx", "_QMmPS": "_QMmPS", "_Q": "_Q", "_QP": "_QP", "_Qual": "_Qual", "__MOD_f": "__MOD_f", "__a_MOD_": "__a_MOD_",
+		"foo_": "foo_", "inner.0": "inner.0", "__libc_start_main": "__libc_start_main",
+	} {
+		if got := Demangle(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if got := DemangleCXX(name); got != name {
+			t.Errorf("%s: as C++ %q", name, got)
+		}
+	}
+}
+
+// TestGfortran compiles procedures of modules with gfortran, which names them as expected.
+func TestGfortran(t *testing.T) {
+	gfortran, nm := oracle.Tool(t, "gfortran"), oracle.Tool(t, "nm")
+	dir := t.TempDir()
+	oracle.WriteFile(t, filepath.Join(dir, "m.f90"), []byte("module modA\ninterface\nmodule subroutine s2(x)\ninteger :: x\nend subroutine\nend interface\n"+
+		"contains\nsubroutine Sub_One(x)\ninteger :: x\nx = 1\nend subroutine\nend module\n"+
+		"submodule (modA) subm\ncontains\nmodule subroutine s2(x)\ninteger :: x\ncall s3(x)\nend subroutine\n"+
+		"subroutine s3(x)\ninteger :: x\nx = 2\nend subroutine\nend submodule\n"))
+	if out, stderr, code := oracle.RunIn(t, dir, gfortran, "-c", "m.f90"); code != 0 {
+		t.Fatal(out, stderr)
+	}
+	out, _, _ := oracle.RunIn(t, dir, nm, "m.o")
+	var got []string
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); len(f) == 3 && f[1] == "T" {
+			got = append(got, Demangle(f[2]))
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"moda::s2", "moda::sub_one", "moda:subm::s3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func FuzzDemangle(f *testing.F) {
 	for _, c := range names {
 		f.Add(c.mangled)
@@ -106,6 +161,8 @@ func FuzzDemangle(f *testing.F) {
 	f.Add("_ZZN1XIfLj0EE2FnEvENKcvUlTyT_E_clIiEEDaS1_")
 	f.Add("_Z1fIXadL_ZN1acvT_IXadL_ZN1acvT_IiEEvEEEEvEEEvv")
 	f.Add("_RNvNvNvINvB0_3fooB1_E3bar3baz3qux")
+	f.Add("_QMmSsubFfB1Pg.llvm.1")
+	f.Add("__moda.subm_MOD_s3.part.0")
 	f.Fuzz(func(t *testing.T, name string) {
 		got := Demangle(name)
 		if got != name && len(got) >= 1<<maxDemangledLog2 {

@@ -15,7 +15,7 @@ import (
 )
 
 // source has functions wherever compilers put them with -ffunction-sections:
-// five in sections of their own name, and what GCC and LLVM put elsewhere.
+// most in sections of their own name, and one in each section that GCC or LLVM may choose instead.
 const source = `
 __attribute__((noinline)) int a(int x) { return x + 1; }
 __attribute__((noinline)) static int b(int x) { return x * 3; }
@@ -25,46 +25,74 @@ __attribute__((noinline, section(".text.startup.e"))) int e(int x) { return b(x)
 __attribute__((noinline, section(".text.hot.f"))) int f(int x) { return x & 7; }
 __attribute__((noinline, section(".text.unlikely.a"))) int a_cold(int x) __asm__("a.cold");
 int a_cold(int x) { return x / 8; }
-int start(void) { return a(b(c(d(e(f(a_cold(1))))))); }
+__attribute__((noinline, cold)) int g(int x) { return x * 9; }
+__attribute__((noinline, section(".text.exit.h"))) int h(int x) { return x + 10; }
+__attribute__((noinline, section(".text.unknown.i"))) int i(int x) { return x - 11; }
+int start(void) { return a(b(c(d(e(f(a_cold(g(h(i(1)))))))))); }
 `
 
 // wanted is an order that neither source nor any linker has by itself.
-var wanted = []string{"e", "c", "f", "a.cold", "b", "start", "a"}
+var wanted = []string{"e", "g", "c", "i", "f", "a.cold", "b", "h", "start", "a"}
 
-// TestLinkers links a program in the order that was written, with the real linkers.
+// gccSource has functions that GCC puts into sections for hot, cold and start-up code, and one whose cold part it splits off.
+const gccSource = `
+void rare(int x) __attribute__((cold));
+void rare(int x) { static volatile int n; n += x; }
+__attribute__((noinline)) int f(int x) {
+	if (__builtin_expect(x == 12345, 0)) { rare(1); rare(2); rare(x); }
+	return x * 3;
+}
+__attribute__((noinline)) int c(int x) { return x - 4; }
+__attribute__((noinline, hot)) int h(int x) { return x + 5; }
+__attribute__((constructor)) void ini(void) { rare(3); }
+int main(int k, char **v) { rare(k); return f(c(h(k))); }
+`
+
+// TestLinkers links programs in the order that was written, with the real linkers. The compiler decides in which
+// sections the functions are.
 func TestLinkers(t *testing.T) {
-	cc := oracle.Tool(t, "clang-22", "clang")
 	for _, c := range []struct {
 		linker order.Linker
 		tools  []string
-		// args makes the command line from the object, the order and the program; further files go into the folder.
+		// args makes the command line from the order; further files go into the folder.
 		args func(t *testing.T, dir, exe string) []string
 	}{
 		{"lld", []string{"ld.lld-22", "ld.lld"}, func(*testing.T, string, string) []string {
-			return []string{"--symbol-ordering-file=order", "--fatal-warnings", "-e", "start", "-o", "program", "program.o"}
+			return []string{"--symbol-ordering-file=order", "--fatal-warnings"}
 		}},
 		{"gold", []string{"ld.gold"}, func(*testing.T, string, string) []string {
-			return []string{"--section-ordering-file=order", "-e", "start", "-o", "program", "program.o"}
+			return []string{"--section-ordering-file=order"}
 		}},
 		{"gnu-ld", []string{"ld.bfd"}, func(t *testing.T, dir, exe string) []string {
 			writeFile(t, filepath.Join(dir, "script"), linkerScript(t, exe))
-			return []string{"-T", "script", "-e", "start", "-o", "program", "program.o"}
+			return []string{"-T", "script"}
 		}},
 	} {
-		t.Run(string(c.linker), func(t *testing.T) {
-			ld := oracle.Tool(t, c.tools...)
-			dir := t.TempDir()
-			compileSource(t, cc, dir, source, "-target", "x86_64-linux-gnu")
-			writeOrder(t, dir, c.linker, append(slices.Clone(wanted), "no_such_function"))
-			if c.linker == "lld" { // it warns of what does not exist
-				writeOrder(t, dir, c.linker, wanted)
-			}
-			run(t, dir, ld, c.args(t, dir, ld)...)
-			got := elfOrder(t, filepath.Join(dir, "program"))
-			if !containsRun(got, wanted) {
-				t.Errorf("the program has %v, want %v in a row", got, wanted)
-			}
-		})
+		for _, p := range []struct {
+			compilers     []string
+			source, entry string
+			order         []string
+			flags         []string
+		}{
+			{[]string{"clang-22", "clang"}, source, "start", wanted, []string{"-O1", "-target", "x86_64-linux-gnu"}},
+			{[]string{"clang-22", "clang"}, gccSource, "main", []string{"main", "h", "rare", "c", "f", "ini"}, []string{"-O2", "-target", "x86_64-linux-gnu"}},
+			{[]string{"gcc-12", "gcc"}, gccSource, "main", []string{"main", "h", "rare", "c", "f", "ini", "f.cold"}, []string{"-O2", "-fno-pie"}},
+		} {
+			t.Run(string(c.linker)+"/"+p.compilers[0]+"/"+p.entry, func(t *testing.T) {
+				ld, cc := oracle.Tool(t, c.tools...), oracle.Tool(t, p.compilers...)
+				dir := t.TempDir()
+				compileSource(t, cc, dir, p.source, p.flags...)
+				writeOrder(t, dir, c.linker, append(slices.Clone(p.order), "no_such_function"))
+				if c.linker == "lld" { // it warns of what does not exist
+					writeOrder(t, dir, c.linker, p.order)
+				}
+				run(t, dir, ld, append(c.args(t, dir, ld), "-e", p.entry, "-o", "program", "program.o")...)
+				got := elfOrder(t, filepath.Join(dir, "program"))
+				if !containsRun(got, p.order) {
+					t.Errorf("the program has %v, want %v in a row", got, p.order)
+				}
+			})
+		}
 	}
 }
 
@@ -75,12 +103,12 @@ func TestLD64(t *testing.T) {
 	// Mach-O has no section per function, and no need of them.
 	var lines []string
 	for line := range strings.Lines(source) {
-		for _, s := range []string{`, section(".text.startup.e")`, `, section(".text.hot.f")`, `, section(".text.unlikely.a")`} {
+		for _, s := range []string{`, section(".text.startup.e")`, `, section(".text.hot.f")`, `, section(".text.unlikely.a")`, `, section(".text.exit.h")`, `, section(".text.unknown.i")`} {
 			line = strings.ReplaceAll(line, s, "")
 		}
 		lines = append(lines, strings.ReplaceAll(line, `"a.cold"`, `"_a.cold"`))
 	}
-	compileSource(t, cc, dir, strings.Join(lines, ""), "-target", "x86_64-apple-macos13")
+	compileSource(t, cc, dir, strings.Join(lines, ""), "-O1", "-target", "x86_64-apple-macos13")
 	wantOrder := make([]string, len(wanted))
 	for i, s := range wanted {
 		wantOrder[i] = "_" + s
@@ -120,7 +148,7 @@ func TestMoldHasNoOrder(t *testing.T) {
 func compileSource(t *testing.T, cc, dir, text string, flags ...string) {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "program.c"), text)
-	run(t, dir, cc, append(flags, "-O1", "-ffunction-sections", "-fno-asynchronous-unwind-tables", "-c", "program.c")...)
+	run(t, dir, cc, append(flags, "-ffunction-sections", "-fno-asynchronous-unwind-tables", "-c", "program.c")...)
 }
 
 // linkerScript puts the order into the linker's own script, as a user has to do before GNU ld 2.43.

@@ -3,11 +3,13 @@ package ordercmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile/order"
 )
 
@@ -20,8 +22,9 @@ const linkersHelp = `
     gold    ld.gold --section-ordering-file=LIST
     gnu-ld  INCLUDE LIST in a linker script, at the beginning of .text { }
 
-gold and GNU ld need a program compiled with -ffunction-sections. mold cannot
-order functions.
+gold and GNU ld need a program compiled with -ffunction-sections. GCC then calls
+the cold part of a function like the section of a cold function: --binary keeps
+such parts behind the functions that ran. mold cannot order functions.
 
 --binary adapts the names to another build of the program, such as one without
 instrumentation: the suffixes that compilers append (.llvm.1234, .part.0), the
@@ -58,7 +61,7 @@ func (c *listWriter) check() error {
 // write writes the names, which come from the profile at path, and prints a summary. It leaves out and reports
 // names that the syntax of the linker does not allow. The output must not be the profile or the program.
 func (c *listWriter) write(env *cli.Env, path string, names []string) error {
-	match, err := c.matchNames(env, names)
+	match, cold, err := c.matchNames(env, names)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func (c *listWriter) write(env *cli.Env, path string, names []string) error {
 	}
 	var unwritten []string
 	err = console.Write(env, c.output, ins, false, func(w io.Writer) (err error) {
-		unwritten, err = order.Write(w, order.Linker(c.format.Value), match.Symbols)
+		unwritten, err = order.Write(w, order.Linker(c.format.Value), slices.Concat(match.Symbols, cold))
 		return err
 	})
 	if err != nil {
@@ -80,21 +83,44 @@ func (c *listWriter) write(env *cli.Env, path string, names []string) error {
 	return nil
 }
 
-// matchNames finds the names in the program of --binary. Without --binary it only removes duplicates.
-func (c *listWriter) matchNames(env *cli.Env, names []string) (order.Match, error) {
+// matchNames finds the names in the program of --binary, and the cold parts of the functions. Without --binary it only
+// removes duplicates.
+func (c *listWriter) matchNames(env *cli.Env, names []string) (m order.Match, cold []string, err error) {
 	if c.binary == "" {
-		return order.Unique(names), nil
+		return order.Unique(names), nil, nil
 	}
 	p, err := openProgram(env, c.binary, *c.arch)
 	if err != nil {
-		return order.Match{}, err
+		return m, nil, err
 	}
 	defer p.Close()
-	symbols, err := p.functionNames()
+	all, err := p.functionNames()
 	if err != nil {
-		return order.Match{}, err
+		return m, nil, err
 	}
-	return order.MatchSymbols(names, symbols, p.symbolOptions()), nil
+	m = order.MatchSymbols(names, all, p.symbolOptions())
+	return m, c.coldParts(m.Symbols, all), nil
+}
+
+// coldParts returns the cold parts that GCC split off the ordered functions, by their names in the program. For a
+// linker that orders sections they follow the order, because their sections are called as the sections of cold
+// functions are: without a place of their own they would stand among the functions that ran.
+func (c *listWriter) coldParts(ordered, all []string) (cold []string) {
+	if l := c.format.Value; l != "gold" && l != "gnu-ld" {
+		return nil
+	}
+	listed := make(map[string]bool, len(ordered))
+	for _, s := range ordered {
+		listed[s] = true
+	}
+	for _, s := range all {
+		if name, ok := symbols.CutCold(s); ok && listed[name] && !listed[s] {
+			listed[s] = true
+			cold = append(cold, s)
+		}
+	}
+	slices.Sort(cold)
+	return cold
 }
 
 func (c *listWriter) report(w io.Writer, m order.Match, unwritten []string) {

@@ -27,7 +27,7 @@ func (t *tool) export() error {
 	}
 	if o.format == lcovFormat {
 		return covmap.WriteLCOV(t.Stdout, t.cov, covmap.LCOVOptions{
-			SeparateInstantiations: !o.unify, SummaryOnly: o.summaryOnly, SkipBranches: o.skipBranches, Files: files,
+			SeparateInstantiations: !o.unify, SummaryOnly: o.summaryOnly, SkipBranches: o.skipBranches, SkipFunctions: o.skipFunctions, Files: files,
 		})
 	}
 	files = slices.Clone(files)

@@ -326,7 +326,7 @@ func readProfile(name string) (*irpgo.Profile, *irpgo.Info, error) {
 // readMappings reads the mappings of a program; there may be none. An error about a member of
 // an archive names the member. A file of another architecture than opt.Arch is an error.
 func readMappings(name string, data []byte, opt covmap.Options) ([]*covmap.Mapping, error) {
-	if !object.IsImage(data) && !object.IsArchive(data) {
+	if !object.IsImage(data) && !object.IsArchive(data) && !covmap.IsTesting(data) {
 		return nil, message(notObject)
 	}
 	if v, ok := object.WasmVersion(data); ok && v != 1 {

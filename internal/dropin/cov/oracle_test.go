@@ -148,6 +148,7 @@ var commandLines = [][]string{
 var moreCommandLines = [][]string{
 	{"export", "-summary-only"},
 	{"export", "-skip-expansions", "-skip-functions"},
+	{"export", "-format=lcov", "-skip-functions"},
 	{"export", "-format=lcov", "-unify-instantiations=false"},
 	{"export", "-format=lcov", "-skip-branches"},
 	{"export", "-format=lcov", "-summary-only"},

@@ -98,7 +98,9 @@ func TestObjects(t *testing.T) {
 			build("uses.o", "second.o", "-o", "program")
 			profileOf(t, version, "program")
 			sh(t, oracle.Tool(t, "ar"), "rc", "libsecond.a", "second.o")
+			sh(t, llvmTool(t, version, "llvm-cov"), "convert-for-testing", "program", "-o", "program.covmapping")
 			for _, objects := range [][]string{
+				{"program.covmapping"},
 				{"second.o", "-object", "uses.o"}, // objects of a program
 				{"-object", "uses.o", "-object", "libsecond.a"},
 				{"libsecond.a"},

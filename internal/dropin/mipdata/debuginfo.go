@@ -110,7 +110,7 @@ const unknown = "<invalid>"
 
 func fileOf(f symbolize.Frame) string { return cmp.Or(f.File, unknown) }
 
-func functionOf(f symbolize.Frame) string { return cmp.Or(symbols.Demangle(f.Function), unknown) }
+func functionOf(f symbolize.Frame) string { return cmp.Or(symbols.DemangleCXX(f.Function), unknown) }
 
 // isUniversal reports whether a file begins like a Mach-O file for several architectures.
 func isUniversal(path string) (bool, error) {

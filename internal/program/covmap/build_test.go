@@ -267,6 +267,9 @@ func FuzzRead(f *testing.F) {
 	for _, name := range []string{"all-22.wasm", "stripped-22.wasm", "pie-16.wasm", "program-22.o"} {
 		f.Add(oracle.ReadFile(f, wasmdata+"/"+name))
 	}
+	for _, version := range []string{testingFirst, testingV2} {
+		f.Add(testingFile(f, oracle.ReadFile(f, testdata+"/conditions-22.o"), version))
+	}
 	profile := readProfile(f, testdata+"/conditions-22.proftext")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		maps, err := Read("fuzz.o", data, Options{})

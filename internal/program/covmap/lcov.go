@@ -16,6 +16,7 @@ type LCOVOptions struct {
 	SeparateInstantiations bool
 	SummaryOnly            bool     // writes only how many functions, lines and branches there are
 	SkipBranches           bool     // leaves out branches and their numbers
+	SkipFunctions          bool     // leaves out functions, but not how many there are
 	Files                  []string // the files to write; nil means all
 }
 
@@ -46,7 +47,7 @@ func (f *File) appendLCOV(dst []byte, p *producer[byte], opt LCOVOptions, placed
 		dst = append(dst, '\n')
 	}
 	dst = append(append(append(dst, "SF:"...), f.Name...), '\n')
-	if !opt.SummaryOnly {
+	if !opt.SummaryOnly && !opt.SkipFunctions {
 		for _, key := range []string{"FN", "FNDA"} {
 			for _, fn := range f.Functions {
 				if fn.Files[0] != f.Name {

@@ -78,6 +78,13 @@ func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error
 		}
 		return err
 	}
+	if IsTesting(data) {
+		m, err := readTesting(name, data, opt)
+		if m != nil {
+			maps = append(maps, m)
+		}
+		return maps, err
+	}
 	slice, err := object.Slice(name, data, opt.Arch)
 	if err != nil {
 		return nil, err
@@ -170,11 +177,20 @@ func readObject(name string, data []byte, opt Options) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
+	r := newObjectReader(name, im, opt)
 	files, functions, err := r.sections()
 	if err != nil || files == nil || r.names == nil {
 		return nil, err
 	}
+	return r.read(files, functions)
+}
+
+func newObjectReader(name string, im *object.Image, opt Options) *objectReader {
+	return &objectReader{opt: opt, im: im, m: &Mapping{Name: name, BuildID: im.BuildID}, lists: make(map[uint64]*fileList), last: make(map[uint64]int32)}
+}
+
+// read reads the sections with the files and, since version 4, with the functions. It returns nil if the functions are missing.
+func (r *objectReader) read(files, functions *section) (*Mapping, error) {
 	version, err := r.readFiles(files)
 	if err != nil {
 		return nil, err

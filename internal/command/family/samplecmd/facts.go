@@ -1,6 +1,7 @@
 package samplecmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
@@ -21,11 +23,12 @@ type fileFacts struct {
 	Inlined      int             `json:"inlined"`       // functions inlined into the Functions
 	Locations    uint64          `json:"locations"`     // with a count
 	Samples      uint64          `json:"samples"`       // sum of the counts, modulo 2^64 as in LLVM
+	Totals       uint64          `json:"totals"`        // sum of the totals of the functions; saturating
 	HotThreshold uint64          `json:"hot_threshold"` // least count of a hot location, at LLVM's hot cutoff (99 %)
 	Symbols      int             `json:"symbols"`       // in the list of the program's functions
 	Sections     []sectionFacts  `json:"sections"`      // of an extensible binary file
 	Hottest      []functionFacts `json:"hottest"`
-	// Selected are the functions that --function selects, the greatest total first; null without the option.
+	// Selected are the functions that --function selects, the most samples first; null without the option.
 	Selected []functionFacts `json:"function_records,omitzero"`
 	family.Problems
 
@@ -44,8 +47,12 @@ type sectionFacts struct {
 type functionFacts struct {
 	Name      string `json:"name"` // or context
 	Demangled string `json:"demangled"`
-	Total     uint64 `json:"total"` // samples, including inlined functions, as stated in the file
-	Head      uint64 `json:"head"`  // samples of calls to the function
+	// Count is the sum of the counts, including inlined functions; saturating.
+	Count uint64 `json:"count"`
+	// Total is what the head of the function states. AutoFDO counts bytes of code there, llvm-profgen
+	// instructions, so it compares with other totals only.
+	Total     uint64 `json:"total"`
+	Head      uint64 `json:"head"` // samples of calls to the function
 	Locations int    `json:"locations"`
 	Inlined   int    `json:"inlined"`
 	// Checksum is the pseudo probes' hash of the control flow; 0 in profiles by line.
@@ -79,10 +86,14 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 		}
 	}
 	f.collect(p, opt)
+	if format == formats.SampleGCov {
+		f.SetVersion(versionOf(p))
+		f.What += " version " + versionOf(p)
+	}
 	return f, nil
 }
 
-// collect fills the facts. The reader has sorted the functions by total, the greatest first.
+// collect fills the facts.
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.contexts = p.Kind.ContextSensitive
@@ -92,10 +103,15 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	if f.selecting {
 		f.Selected = []functionFacts{}
 	}
+	functions := make([]measured, len(p.Functions))
 	for i, fn := range p.Functions {
-		_, inlined := sizeOf(fn)
-		f.Inlined += inlined
-		listed := i < opt.Top && fn.Total > 0
+		functions[i] = measure(fn)
+		f.Inlined += functions[i].inlined
+		f.Totals = saturate.Add(f.Totals, fn.Total)
+	}
+	slices.SortStableFunc(functions, func(a, b measured) int { return cmp.Compare(b.count, a.count) })
+	for i, fn := range functions {
+		listed := i < opt.Top && fn.count > 0
 		if !listed && !f.selecting {
 			continue
 		}
@@ -105,7 +121,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 		}
 		if f.selecting && (opt.Choose.MatchString(facts.Name) || opt.Choose.MatchString(facts.Demangled)) {
 			if opt.Blocks {
-				facts.Samples = appendSamples([]sampleFacts{}, fn, nil)
+				facts.Samples = appendSamples([]sampleFacts{}, fn.Function, nil)
 			}
 			f.Selected = append(f.Selected, facts)
 		}
@@ -113,9 +129,11 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 }
 
 // functionOf describes a function or a context. It demangles each function of a context.
-func functionOf(fn *sampleprof.Function) functionFacts {
-	facts := functionFacts{Name: fn.Label(), Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum}
-	facts.Locations, facts.Inlined = sizeOf(fn)
+func functionOf(fn measured) functionFacts {
+	facts := functionFacts{
+		Name: fn.Label(), Count: fn.count, Total: fn.Total, Head: fn.Head, Checksum: fn.Checksum,
+		Locations: fn.locations, Inlined: fn.inlined,
+	}
 	readable := sampleprof.Function{Name: demangled(fn.Name), Context: slices.Clone(fn.Context)}
 	for i := range readable.Context {
 		readable.Context[i].Name = demangled(readable.Context[i].Name)
@@ -124,14 +142,25 @@ func functionOf(fn *sampleprof.Function) functionFacts {
 	return facts
 }
 
-// sizeOf returns how many locations a function has, and how many functions are inlined into it.
-func sizeOf(fn *sampleprof.Function) (locations, inlined int) {
-	locations, inlined = len(fn.Body), len(fn.Callsites)
-	for i := range fn.Callsites {
-		l, n := sizeOf(fn.Callsites[i].Callee)
-		locations, inlined = locations+l, inlined+n
+// A measured function has sums over itself and the functions inlined into it: of its counts, its locations, and
+// how many inlined functions there are.
+type measured struct {
+	*sampleprof.Function
+	count              uint64
+	locations, inlined int
+}
+
+func measure(fn *sampleprof.Function) measured {
+	m := measured{Function: fn, locations: len(fn.Body), inlined: len(fn.Callsites)}
+	for i := range fn.Body {
+		m.count = saturate.Add(m.count, fn.Body[i].Count)
 	}
-	return locations, inlined
+	for i := range fn.Callsites {
+		callee := measure(fn.Callsites[i].Callee)
+		m.count = saturate.Add(m.count, callee.count)
+		m.locations, m.inlined = m.locations+callee.locations, m.inlined+callee.inlined
+	}
+	return m
 }
 
 // demangled returns the demangled name; a GUID stays as it is.
@@ -169,6 +198,9 @@ func (f *fileFacts) Print(p *family.Printer) {
 	if f.contexts {
 		things, hottest = "Contexts", "Hottest contexts"
 	}
+	if f.Inlined > 0 {
+		hottest += ", with inlined ones"
+	}
 	functions := cli.Count(f.Functions)
 	if f.Inlined > 0 {
 		functions += ", with " + cli.Quantity(f.Inlined, "inlined one", "inlined ones")
@@ -179,6 +211,9 @@ func (f *fileFacts) Print(p *family.Printer) {
 		{things, functions},
 		{"Samples", fmt.Sprintf("%s at %s", cli.Count(f.Samples), cli.Quantity(f.Locations, "location", "locations"))},
 		{"Hot from", cli.Quantity(f.HotThreshold, "sample", "samples")},
+	}
+	if f.Totals != f.Samples {
+		rows = append(rows, [2]string{"Totals", cli.Count(f.Totals) + " by the heads of the functions, where tools count bytes or instructions"})
 	}
 	if f.Symbols > 0 {
 		rows = append(rows, [2]string{"Symbols", cli.Count(f.Symbols)})
@@ -217,17 +252,27 @@ func nameOf(p *family.Printer, fn *functionFacts) string {
 }
 
 func printFunctions(p *family.Printer, functions []functionFacts, title string) {
-	header := []string{"Samples", "Entered", "Locations", "Inlined", title}
-	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
-		return []string{
-			cli.Count(fn.Total), cli.Count(fn.Head), cli.Count(fn.Locations), cli.Count(fn.Inlined), nameOf(p, fn),
+	totals := slices.ContainsFunc(functions, func(fn functionFacts) bool { return fn.Total != fn.Count })
+	optional := func(column string) []string {
+		if totals {
+			return []string{column}
 		}
+		return nil
+	}
+	header := slices.Concat([]string{"Samples"}, optional("Total"), []string{"Entered", "Locations", "Inlined", title})
+	console.TableOf(&p.Printer, header, functions, func(fn *functionFacts) []string {
+		return slices.Concat([]string{cli.Count(fn.Count)}, optional(cli.Count(fn.Total)), []string{
+			cli.Count(fn.Head), cli.Count(fn.Locations), cli.Count(fn.Inlined), nameOf(p, fn),
+		})
 	})
 }
 
 func printFunction(p *family.Printer, fn *functionFacts) {
 	fmt.Fprintf(p.W, "\n  %s\n", p.Term.Paint(cli.Bold, nameOf(p, fn)))
-	what := []string{cli.Quantity(fn.Total, "sample", "samples"), "entered " + cli.Count(fn.Head)}
+	what := []string{cli.Quantity(fn.Count, "sample", "samples"), "entered " + cli.Count(fn.Head)}
+	if fn.Total != fn.Count {
+		what = append(what, "total "+cli.Count(fn.Total))
+	}
 	if fn.Checksum != 0 {
 		what = append(what, fmt.Sprintf("checksum %#x", fn.Checksum))
 	}

@@ -49,8 +49,13 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		return res
 	}
 	res.Records = len(p.Functions)
-	for _, err := range p.Check() {
+	if f == formats.SampleGCov { // of the other formats, there is one version
+		res.SetVersion(versionOf(p))
+	}
+	for _, err := range append(p.Check(), checkContents(p)...) {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	return res
 }
+
+func versionOf(p *sampleprof.Profile) string { return p.View("").Identity().Version }

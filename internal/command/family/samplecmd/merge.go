@@ -23,6 +23,11 @@ const (
 	formatBinary   = "binary"    // the older one, without contexts and probes
 	formatText     = "text"
 	formatPartial  = "partial" // extbinary with what only later merges need
+
+	// AutoFDO's own format, for one compiler each.
+	formatGCC11 = "afdo-gcc11" // GCC 5 to 11
+	formatGCC12 = "afdo-gcc12" // GCC 12 to 15
+	formatLLVM  = "afdo-llvm"  // AutoFDO's default, which LLVM reads
 )
 
 type adder struct {
@@ -59,6 +64,9 @@ func (c *adder) Results() []merging.Result {
 		{Name: formatBinary, Family: formats.Sample},
 		{Name: formatText, Family: formats.Sample, Text: true},
 		{Name: formatPartial, Family: formats.Sample, Exact: ".afdo"},
+		{Name: formatGCC11, Family: formats.Sample},
+		{Name: formatGCC12, Family: formats.Sample},
+		{Name: formatLLVM, Family: formats.Sample},
 	}
 }
 
@@ -79,6 +87,9 @@ func (c *adder) Check(r *merging.Options) error {
 		c.write.Format = sampleprof.FormatText
 	case formatBinary:
 		c.write.Format = sampleprof.FormatBinary
+	case formatGCC11, formatGCC12, formatLLVM:
+		c.write.Format = sampleprof.FormatGCov
+		c.write.GCC = map[string]int{formatGCC11: 11, formatGCC12: 12}[r.Format]
 	default:
 		c.write.Format = sampleprof.FormatExtended
 	}
