@@ -182,10 +182,12 @@ func (c *command) readBaseline(ctx context.Context, env *cli.Env) (*coverage.Cov
 // has, so it exists only if cov is read from such mappings alone.
 func (c *command) write(env *cli.Env, cov *coverage.Coverage) error {
 	if cov.LLVMJSON == nil && c.to.Value == "llvm-json" {
-		return errors.New("--to llvm-json needs LLVM profiles and --program, and cannot be combined with tracefiles, --path-map, --source, --include, --ignore or --exclude-generated")
+		return errors.New("--to llvm-json needs LLVM profiles and --program, and cannot be combined with tracefiles, --path-map, --root, --source, --include, --ignore or --exclude-generated")
 	}
+	opt := c.writeOptions()
+	opt.Roots = c.roots.Of(env, coverage.Format(c.to.Value), cov, c.quiet)
 	return console.Write(env, c.output, nil, false, func(w io.Writer) error {
-		return coverage.Write(w, cov, coverage.Format(c.to.Value), c.writeOptions())
+		return coverage.Write(w, cov, coverage.Format(c.to.Value), opt)
 	})
 }
 

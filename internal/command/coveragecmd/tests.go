@@ -226,7 +226,7 @@ func (c *testsRun) addTest(test string, cov *coverage.Coverage) error {
 
 func (c *testsRun) writeSections(cov *coverage.Coverage, title string) error {
 	opt := c.writeOptions()
-	opt.Test = title
+	opt.Test, opt.Roots = title, c.roots.Given()
 	return coverage.Write(c.out, cov, "lcov", opt)
 }
 
