@@ -127,7 +127,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		return nil, err
 	}
 	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.merge.Loss.Given() {
-		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
+		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 && !holdsSeveral(ins[0]) {
 			v, err := sources.ReadView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
@@ -169,6 +169,21 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		return sum.View(name, opt)
 	}
 	return formats.View(name, written.Bytes(), opt)
+}
+
+// holdsSeveral reports whether an input is an archive of several files. It reads no further than the second file.
+func holdsSeveral(in inputs.Input) bool {
+	if !in.Reopens() || !in.Heads(true, func([]byte) bool { return false }) {
+		return false
+	}
+	files := 0
+	_ = in.Each(nil, func(*inputs.Data) error {
+		if files++; files > 1 {
+			return errSeen
+		}
+		return nil
+	})
+	return files > 1
 }
 
 // readParts reads the profiles of a merge again. It ignores a profile that cannot be read, which the

@@ -128,6 +128,11 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 // readAll reads the inputs, and writes the tracefile meanwhile, so that the coverage of only one test is in memory.
 func (c *testsRun) readAll(ctx context.Context, env *cli.Env, args []string) error {
 	c.merge.Programs.Mappings = new(formats.Mappings)
+	defer func() {
+		if programs := c.merge.Programs.Mappings.Programs; programs != nil {
+			programs.Close()
+		}
+	}()
 	tests, traces, err := namedTests(env, args)
 	if err != nil {
 		return err
