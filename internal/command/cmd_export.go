@@ -95,6 +95,7 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	// Only formats of coverage need the coverage mapping of the programs, which takes time to read.
 	c.programs.Coverage = slices.Contains(coverage.Formats(), coverage.Format(format))
+	c.opt.Source = sources.ReadSource
 	c.opt.Roots = func(cov *coverage.Coverage) []string { return c.roots.Of(env, coverage.Format(format), cov, c.quiet) }
 	v, err := sources.OpenView(env, args[0], &c.programs)
 	if err != nil {

@@ -50,6 +50,7 @@ type File struct {
 	Regions   []Region   // by start, each once
 	Decisions []Decision // by start, each once
 	Total     Summary
+	Behind    int // lines that [File.Exclude] left out because they are behind the end of the source
 	// Expansions are the uses of macros, by start, each once. Totals do not count them, because the file
 	// that defines a macro has its lines already. Only views with details have expansions.
 	Expansions []Expansion

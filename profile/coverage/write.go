@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/profuse-pgo/profuse/internal/sourcepath"
@@ -55,12 +56,35 @@ type WriteOptions struct {
 	// source function: tracefiles have one function, with the sum of their calls.
 	Name func(*profile.Symbol) string
 	Test string // the name of the test for tracefiles, of letters, digits and underscores
-	// Source returns the text of a source file, for the digests in files for Coveralls. A file has no
-	// digest if Source is nil or returns an error.
+	// Source returns the text of a source file, for the digests in files for Coveralls, and to leave out lines behind the
+	// end of the source as [File.Exclude] does. Neither happens if Source is nil or returns an error.
 	Source func(path string) ([]byte, error)
+	// Behind, if not nil, is called for each file with the number of lines that were left out.
+	Behind func(path string, lines int)
 	// Roots are folders, such as the root of a repository. The names of files below a root are relative to the first
 	// root that holds them, and Cobertura's document has the roots as sources.
 	Roots []string
+}
+
+// inside returns the coverage without the lines behind the end of the sources.
+func (o *WriteOptions) inside(c *Coverage) *Coverage {
+	own := *c
+	own.Files = slices.Clone(c.Files)
+	for i, f := range own.Files {
+		text, err := o.Source(f.Path)
+		if err != nil {
+			continue
+		}
+		f := *f
+		if f.cut(countLines(text)); f.Behind > c.Files[i].Behind {
+			own.Files[i] = &f
+			if o.Behind != nil {
+				o.Behind(f.Path, f.Behind-c.Files[i].Behind)
+			}
+		}
+	}
+	own.Finish()
+	return &own
 }
 
 // relative returns the coverage with names relative to the roots.
@@ -105,6 +129,9 @@ func (o *WriteOptions) relative(c *Coverage) *Coverage {
 func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
 	for _, known := range formats {
 		if known.format == f {
+			if opt.Source != nil {
+				c = opt.inside(c)
+			}
 			if len(opt.Roots) > 0 {
 				c = opt.relative(c)
 			}

@@ -234,10 +234,13 @@ func TestJSONSchemas(t *testing.T) {
 	}
 }
 
+// lines is the end of a source of nine lines.
+var lines = strings.Repeat("\n", 9)
+
 // TestRoots: names below a root are relative to it, for files of equal names add up, and Cobertura lists the roots.
 func TestRoots(t *testing.T) {
 	c := readTrace(t, trace+"SF:/src/x/../a.c\nDA:1,1\nend_of_record\nSF:/srcs/c.c\nDA:1,1\nend_of_record\nSF:/gen/d.c\nDA:1,1\nend_of_record\n")
-	opt := WriteOptions{Roots: []string{"/src/", "/gen"}, Source: func(path string) ([]byte, error) { return []byte(path), nil }}
+	opt := WriteOptions{Roots: []string{"/src/", "/gen"}, Source: func(path string) ([]byte, error) { return []byte(path + lines), nil }}
 	if got, want := written(t, "codecov", c, opt),
 		`{"coverage":{"/srcs/c.c":{"1":1},"a.c":{"1":5,"2":"2/4","3":1500,"5":0},"b.c":{"7":2},"d.c":{"1":1}}}`+"\n"; got != want {
 		t.Errorf("got  %swant %s", got, want)
@@ -248,7 +251,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, cobertura)
 		}
 	}
-	digest := fmt.Sprintf(`{"name":"d.c","source_digest":"%x"`, md5.Sum([]byte("/gen/d.c")))
+	digest := fmt.Sprintf(`{"name":"d.c","source_digest":"%x"`, md5.Sum([]byte("/gen/d.c"+lines)))
 	if got := written(t, "coveralls", c, opt); !strings.Contains(got, digest) {
 		t.Errorf("no %s in %s", digest, got)
 	}
@@ -271,10 +274,10 @@ func TestJSONFormats(t *testing.T) {
 		if path == "b.c" {
 			return nil, errors.New("gone")
 		}
-		return []byte("abc"), nil
+		return []byte("abc" + lines), nil
 	}
 	got := written(t, "coveralls", c, WriteOptions{Source: source})
-	want := `{"source_files":[{"name":"/src/a.c","source_digest":"900150983cd24fb0d6963f7d28e17f72","coverage":[4,4,1500,null,0],` +
+	want := `{"source_files":[{"name":"/src/a.c","source_digest":"9d907748b1ec94cd988537e756f4bbb5","coverage":[4,4,1500,null,0],` +
 		`"branches":[2,0,0,3,2,0,1,1,2,1,0,0,2,1,1,0]},{"name":"b.c","coverage":[null,null,null,null,null,null,2]}]}` + "\n"
 	if got != want {
 		t.Errorf("got  %swant %s", got, want)

@@ -35,6 +35,7 @@ type shared struct {
 	excludeLines     cli.List
 	fixedLines       bool // the sources have changed since: their markers and excludeLines do not apply
 
+	behind   map[string]int         // lines behind the end of their source, which are left out, by path
 	path     func(string) string    // returns the path to report for a source file; "" leaves the file out
 	excluded func(line []byte) bool // reports whether --exclude-lines excludes a line; nil without it
 }
@@ -47,7 +48,7 @@ func (c *shared) declare(f *cli.Flags) {
 	c.roots.Declare(f)
 	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
 	f.Var(&c.ignore, "ignore", "`REGEX` leave out source files whose path matches REGEX; repeatable")
-	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	f.BoolVar(&c.noMarkers, "no-markers", false, "do not heed markers such as LCOV_EXCL_LINE in the sources")
 	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "leave out source files whose first lines say that a tool made them, such as \"@generated\"")
 	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` leave out source lines that match REGEX, as if marked; repeatable")
 	f.IntVar(&c.merge.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
@@ -58,6 +59,7 @@ func (c *shared) declare(f *cli.Flags) {
 
 // check parses the options about paths into c.path, and the options about lines into c.excluded.
 func (c *shared) check() error {
+	c.behind = make(map[string]int)
 	if c.merge.Workers < 0 {
 		return cli.Usagef("option -j takes a number from 1 up")
 	}
@@ -77,7 +79,7 @@ func (c *shared) check() error {
 		c.excluded = func(line []byte) bool { return lines.match(string(line)) }
 	}
 	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
-		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
+		return cli.Usagef("options --exclude-generated and --exclude-lines exclude --no-markers")
 	}
 	include, err := compilePatterns("include", c.include)
 	if err != nil {
@@ -146,7 +148,7 @@ func (p patterns) match(text string) bool {
 }
 
 func (c *shared) writeOptions() coverage.WriteOptions {
-	opt := coverage.WriteOptions{Source: readSource}
+	opt := coverage.WriteOptions{}
 	if c.demangle {
 		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
 	}

@@ -101,6 +101,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.readAll(ctx, env, args); err != nil {
 		return err
 	}
+	c.warnBehind(env, c.quiet)
 	switch {
 	case len(c.matrix.names) == 0:
 		return errors.New("the inputs name no test: TEST=INPUT does")
@@ -187,9 +188,7 @@ func (c *testsRun) readTests(ctx context.Context, env *cli.Env, tests []namedTes
 			return coverage.ReadTests(d.Name(), d.Bytes(), func(test string, f *coverage.File) error {
 				cov := coverage.Union(&coverage.Coverage{HasLines: true, Files: []*coverage.File{f}})
 				cov.Rename(c.path)
-				if !c.noMarkers {
-					c.exclude(env, cov)
-				}
+				c.exclude(env, cov)
 				return c.addTest(test, cov)
 			})
 		})
