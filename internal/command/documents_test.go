@@ -21,12 +21,13 @@ var documented = map[string]struct{ project, setup, tools, other, fails string }
 		tools: "clang++-22", other: "^go install|^make|cargo", fails: "bin/profuse check",
 	},
 
-	"docs/recipes.md#C++ with CMake":         {project: "cmake", tools: "cmake clang++-22"},
-	"docs/recipes.md#Rust with cargo":        {project: "cargo", tools: "cargo"},
-	"docs/recipes.md#An existing build":      {setup: rawProfiles},
-	"docs/recipes.md#Profiles in CI":         {setup: rawProfiles + ` && profuse merge -q -o last-good.profdata profiles`},
-	"docs/recipes.md#Coverage of C++ in CI":  {project: "cmake", setup: committed, tools: "cmake clang++-22 git"},
-	"docs/recipes.md#Coverage of Rust in CI": {project: "cargo", tools: "cargo"},
+	"docs/recipes.md#C++ with CMake":            {project: "cmake", tools: "cmake clang++-22"},
+	"docs/recipes.md#Rust with cargo":           {project: "cargo", tools: "cargo"},
+	"docs/recipes.md#An existing build":         {setup: rawProfiles},
+	"docs/recipes.md#Profiles in CI":            {setup: rawProfiles + ` && profuse merge -q -o last-good.profdata profiles`},
+	"docs/recipes.md#Coverage of C++ in CI":     {project: "cmake", setup: committed, tools: "cmake clang++-22 git"},
+	"docs/recipes.md#Coverage of Rust in CI":    {project: "cargo", tools: "cargo"},
+	"docs/recipes.md#Coverage of Rust doctests": {project: "doctests", tools: "cargo rustdoc"},
 	"docs/recipes.md#Coverage in GitLab, Codecov, Coveralls and SonarQube": {
 		project: "cmake", setup: committed, tools: "cmake clang++-22 git", other: "^codecovcli|^jq|^sonar-scanner", // services
 	},
