@@ -17,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -231,6 +232,25 @@ func TestJSONSchemas(t *testing.T) {
 		if schema.Validate(map[string]any{"coverage": []any{}, "source_files": ""}) == nil {
 			t.Errorf("%s: a wrong document is valid", f)
 		}
+	}
+}
+
+// TestFunctionTotals: FNF and FNH are the numbers of the summary: instances of one place are one function, and a name
+// at two places is two.
+func TestFunctionTotals(t *testing.T) {
+	fn := func(name string, line, column int32, calls uint64) Function {
+		return Function{Symbol: profile.Symbol{Name: name, StartLine: line}, Column: column, Calls: calls}
+	}
+	c := &Coverage{Files: []*File{{Path: "a.cc", Functions: []Function{
+		fn("id<int>", 1, 5, 0), fn("id<long>", 1, 5, 2), fn("main", 3, 1, 1), fn("main", 7, 1, 0), fn("inl", 9, 0, 0), fn("inl", 9, 0, 1), fn("other", 9, 0, 0),
+	}}}}
+	c.Finish()
+	if want := (Ratio{5, 3}); c.Total.Functions != want {
+		t.Errorf("%v functions, want %v", c.Total.Functions, want)
+	}
+	want := "FN:1,id<int>\nFN:1,id<long>\nFN:3,main\nFN:9,inl\nFN:9,other\nFNDA:0,id<int>\nFNDA:2,id<long>\nFNDA:1,main\nFNDA:1,inl\nFNDA:0,other\nFNF:5\nFNH:3\n"
+	if got := written(t, "lcov", c, WriteOptions{}); !strings.Contains(got, want) {
+		t.Errorf("got  %swant %s", got, want)
 	}
 }
 
