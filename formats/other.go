@@ -60,7 +60,7 @@ type other struct {
 
 // Hints that several kinds have in common.
 const (
-	hintUnpack   = "profuse opens gzip, zstd and tar: unpack it first"
+	hintUnpack   = "profuse opens gzip, zstd, tar and zip: unpack it first"
 	hintTrace    = "lcov or gcovr make a tracefile of it, which \"profuse coverage\" reads"
 	hintCoverage = "of coverage, profuse reads tracefiles of lcov"
 	hintBOLT     = "merge-fdata and llvm-bolt read it"
@@ -110,7 +110,7 @@ var magics = []other{
 	{"MDMP", "a minidump of a crash", ""},
 	{"Microsoft C/C++ MSF 7.00", "debug information or a profile of MSVC (.pdb, .pgd)", ""},
 	{"version https://git-lfs.github.com", "a pointer of Git LFS", "\"git lfs pull\" fetches the file"},
-	{"PK\x03\x04", "a zip archive", hintUnpack},
+	{"PK\x03\x04", "a zip archive", ""},
 	{"PK\x05\x06", "a zip archive without files", ""},
 	{"\xfd7zXZ\x00", "a file packed with xz", hintUnpack},
 	{"BZh", "a file packed with bzip2", hintUnpack},

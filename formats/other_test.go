@@ -69,7 +69,7 @@ func TestWrongFormat(t *testing.T) {
 		{"a.bc", "BC\xc0\xde\x35\x14", "LLVM bitcode, not"},
 		{"a.a", "!<arch>\n/       ", "a static library, not"},
 		{"a.class", "\xca\xfe\xba\xbe\x00\x00\x00\x41", "a Java class file, not a profile; --classes takes it"},
-		{"a.zip", "PK\x03\x04\x14\x00", "a zip archive, not a profile; profuse opens gzip, zstd and tar"},
+		{"a.zip", "PK\x03\x04\x14\x00", "a zip archive, not"},
 		{"a.xz", "\xfd7zXZ\x00\x00\x04", "a file packed with xz, not"},
 		{"a.proftext", "\xff\xfe:\x00i\x00r\x00", "text in UTF-16, not a profile; a shell wrote it"},
 		{"a.proftext", "main\nnot a number\n", "text, not a profile; it is named like an IRPGO text profile, but does not begin like one"},

@@ -12,6 +12,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
+	"github.com/profuse-pgo/profuse/symbolize"
 )
 
 // A coveredView is a view with the coverage of the profile.
@@ -27,11 +28,32 @@ func (v *coveredView) Coverage() *coverage.Coverage { return v.coverage }
 // After the first view of a set of programs, the coverage of a view of the same programs has only the source files
 // in which something ran. The zero value is empty. It is not safe for concurrent use.
 type Mappings struct {
+	// Programs are the programs in folders and archives, for the caller to close after the last view; nil without any.
+	Programs *symbolize.Programs
+
 	read      map[string][]*covmap.Mapping // by path
 	found     map[string]string            // paths in the folders, by build id; "" for none
 	evaluated map[string]bool              // lists of programs
-	byID      map[string][]string          // programs in the folders, by build id; nil before they are needed
 	oneView   bool                         // the mappings are for one view
+}
+
+// open returns the programs in folders and archives, which are read on demand, once for all views.
+func (k *Mappings) open(folders []string, opt symbolize.Options) (_ *symbolize.Programs, err error) {
+	if k.Programs != nil && slices.Equal(k.Programs.Folders, folders) {
+		return k.Programs, nil
+	}
+	err = k.close()
+	if err == nil {
+		k.Programs, err = symbolize.OpenPrograms(folders, opt)
+	}
+	return k.Programs, err
+}
+
+func (k *Mappings) close() error {
+	if k.Programs == nil {
+		return nil
+	}
+	return k.Programs.Close()
 }
 
 // isFirst reports whether no view of the programs was made before.
@@ -46,6 +68,7 @@ func (k *Mappings) isFirst(programs []string) bool {
 func (o *ViewOptions) viewCoverage(p *irpgo.Profile, name string, info *irpgo.Info) (profile.View, error) {
 	if o.Mappings == nil {
 		o.Mappings = &Mappings{oneView: true}
+		defer o.Mappings.close()
 	}
 	if o.Mappings.read == nil {
 		o.Mappings.read, o.Mappings.found, o.Mappings.evaluated = make(map[string][]*covmap.Mapping), make(map[string]string), make(map[string]bool)
@@ -158,7 +181,11 @@ func (o *ViewOptions) mappings(path string) (maps []*covmap.Mapping, err error) 
 	}
 	opt := o.Inputs
 	opt.Recognize = nil // a program or an archive
-	err = object.ReadFile(inputs.File(path, opt), func(data []byte) (err error) {
+	file := path
+	if programs := o.Mappings.Programs; programs != nil && programs.Unpacked[path] != "" {
+		file = programs.Unpacked[path]
+	}
+	err = object.ReadFile(inputs.File(file, opt), func(data []byte) (err error) {
 		maps, err = covmap.Read(path, data, covmap.Options{Arch: o.Arch, CompilationDir: o.CompilationDir, LeaveOut: true})
 		return err
 	})

@@ -3,8 +3,6 @@ package formats
 import (
 	"encoding/hex"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,11 +23,10 @@ func (o *ViewOptions) choosePrograms(p *irpgo.Profile, name string, info *irpgo.
 		return paths, err
 	}
 	in := strings.Join(folders, ", ")
-	programs, err := symbolize.OpenPrograms(folders, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs}) // reads folders on demand
+	programs, err := o.Mappings.open(folders, symbolize.Options{Arch: o.Arch, Inputs: o.Inputs})
 	if err != nil {
 		return nil, err
 	}
-	defer programs.Close()
 	for _, id := range p.BinaryIDs {
 		path, ok := o.Mappings.found[string(id)]
 		if !ok {
@@ -56,10 +53,10 @@ func (o *ViewOptions) choosePrograms(p *irpgo.Profile, name string, info *irpgo.
 	return paths, nil
 }
 
-// splitFolders separates files, each once, from folders. A .dSYM bundle stands for the file in it.
+// splitFolders separates files, each once, from folders and archives. A .dSYM bundle stands for the file in it.
 func splitFolders(programs []string) (files, folders []string, err error) {
 	for _, path := range programs {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM" {
+		if object.IsFolder(path) {
 			folders = append(folders, path)
 			continue
 		}
@@ -103,15 +100,13 @@ func (o *ViewOptions) addMatching(p *irpgo.Profile, paths []string, programs *sy
 	if !slices.Contains(uncovered.ran, true) {
 		return paths, nil
 	}
-	if o.Mappings.byID == nil {
-		var err error
-		if o.Mappings.byID, err = programs.ByID(); err != nil {
-			return nil, err
-		}
+	byID, err := programs.ByID()
+	if err != nil {
+		return nil, err
 	}
-	possible := o.Mappings.byID[""]
+	possible := byID[""]
 	if !holdsIDs {
-		possible = slices.Concat(slices.Collect(maps.Values(o.Mappings.byID))...)
+		possible = slices.Concat(slices.Collect(maps.Values(byID))...)
 		slices.Sort(possible)
 	}
 	var candidates []*candidate

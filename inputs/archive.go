@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/binary"
@@ -25,6 +26,7 @@ const (
 	gzipped
 	zstandard
 	tarred
+	zipped
 )
 
 // sniffLen is how many first bytes identify a container: one tar header.
@@ -47,6 +49,8 @@ func sniff(head []byte) container {
 		return plain
 	}
 	switch magic := binary.LittleEndian.Uint32(head); {
+	case magic == 0x04034b50, magic == 0x06054b50: // member, end of an archive without members
+		return zipped
 	case magic == 0xfd2fb528, magic&^0xf == 0x184d2a50: // frame, skippable frame
 		return zstandard
 	case isTar(head):
@@ -89,6 +93,7 @@ type source struct {
 	origin packing.Origin // of it, as a pack says
 	single bool           // an archive is an error
 	yield  func(*Data) error
+	passed bool // contents were passed to yield or Options.Extract
 }
 
 // packed returns how many bytes the contents read so far were made from: all of a
@@ -169,13 +174,19 @@ func (s *source) stream(name string, src io.Reader, depth int) error {
 		}
 		defer s.r.giveZstd(z)
 		return s.compressed(name, "zstd stream", z, depth)
-	case tarred:
+	case tarred, zipped:
 		if s.single {
-			return flaw.File(name).Field("input").Got("a tar archive").Want("a single file").Unsupported()
+			return flaw.File(name).Field("input").Got("an archive").Want("a single file").Unsupported()
+		}
+		if kind == zipped {
+			return s.zip(name, br, depth)
 		}
 		return s.archive(name, br, depth)
 	}
-	d, err := s.slurp(name, br, depth)
+	if s.opts.Extract != nil {
+		return s.extract(name, br)
+	}
+	d, err := s.slurp(name, br, depth, s.opts.Recognize)
 	if err != nil {
 		return err
 	}
@@ -263,13 +274,13 @@ func (s *source) archive(name string, src io.Reader, depth int) error {
 }
 
 // slurp reads a stream to its end.
-func (s *source) slurp(name string, src *bufio.Reader, depth int) (*Data, error) {
+func (s *source) slurp(name string, src *bufio.Reader, depth int, recognize func(string, []byte) (int64, error)) (*Data, error) {
 	var recognized int64
-	if s.opts.Recognize != nil {
+	if recognize != nil {
 		head, err := src.Peek(headLen)
 		// A short stream is left to the readers, whose errors say more.
 		if err == nil {
-			recognized, err = s.opts.Recognize(name, head)
+			recognized, err = recognize(name, head)
 			switch {
 			case err != nil && s.member:
 				// One such file does not end the archive. Its head tells its reader enough.
@@ -325,6 +336,8 @@ func (s *source) damaged(name, section string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return at.Because(profile.ErrTruncated)
+	case errors.Is(err, zip.ErrAlgorithm):
+		return at.Field("compression of a member").Got("another method").Want("none, deflate or zstd").Unsupported()
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return at.Field("window").Got("larger").Wantf("at most %d MiB", maxZstdWindow>>20).Unsupported()
 	case errors.Is(err, zstd.ErrUnknownDictionary):

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
@@ -52,6 +53,21 @@ func tarOf(files ...string) []byte {
 	return out.Bytes()
 }
 
+// zipOf makes a zip archive of names and contents in turn, the contents compressed.
+func zipOf(files ...string) []byte {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for i := 0; i < len(files); i += 2 {
+		f, err := w.Create(files[i])
+		if err != nil {
+			panic(err)
+		}
+		io.WriteString(f, files[i+1])
+	}
+	w.Close()
+	return out.Bytes()
+}
+
 // list returns what an input of these bytes yields, as "name=contents", the name without its path.
 func list(t testing.TB, contents []byte, opts Options) ([]string, error) {
 	t.Helper()
@@ -92,6 +108,10 @@ func TestContainers(t *testing.T) {
 		"gz of zst":              {gzipOf(zstdOf([]byte("x"))), []string{"=x"}},
 		"four deep":              {gzipOf(tarOf("a", string(zstdOf(gzipOf([]byte("x")))))), []string{"!a=x"}},
 		"big members":            {zstdOf(tarOf("a", big, "b", "", "c", big)), []string{"!a=" + big, "!b=", "!c=" + big}},
+		"zip":                    {zipOf("a", "1", "sub/", "", "sub/b", "", "../c", "3", ".hid", "4"), []string{"!a=1", "!sub/b=", "!../c=3"}},
+		"zip of tar.gz and zst":  {zipOf("a.tgz", string(gzipOf(tarOf("1", "x", "2", "y"))), "b.zst", string(zstdOf([]byte("z")))), []string{"!a.tgz!1=x", "!a.tgz!2=y", "!b.zst=z"}},
+		"tar.zst of zip":         {zstdOf(tarOf("a.zip", string(zipOf("1", "x")), "b", "y")), []string{"!a.zip!1=x", "!b=y"}},
+		"large zip":              {zipOf("a", big, "b", big[1:], "c", big[2:], "d", big[3:]), []string{"!a=" + big, "!b=" + big[1:], "!c=" + big[2:], "!d=" + big[3:]}},
 		"not a tar":              {bytes.Replace(files, []byte("ustar"), []byte("Ustar"), 1), nil},
 		"not a tar, by checksum": {append([]byte{1}, files[1:]...), nil},
 		"too short for a magic":  {[]byte{0x1f, 0x8b}, []string{"=\x1f\x8b"}},
@@ -125,6 +145,7 @@ func TestOneOfContainers(t *testing.T) {
 		{in: zstdOf(big), want: big},
 		{in: tarOf("a", "1")},
 		{in: gzipOf(tarOf("a", "1", "b", "2"))},
+		{in: zipOf("a", "1")},
 	} {
 		write(t, name, string(c.in))
 		d, err := one(File(name, Options{}))
@@ -227,6 +248,11 @@ func TestDamagedContainers(t *testing.T) {
 	for range maxDepth + 1 {
 		deep = gzipOf(deep)
 	}
+	zipped := zipOf("a", "1", "b", string(data))
+	encrypted, method := slices.Clone(zipped), slices.Clone(zipped)
+	directory := bytes.LastIndex(zipped, []byte("PK\x01\x02"))
+	encrypted[directory+8] |= 1
+	method[directory+10] = 99
 	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x90, 0x01, 0x00, 0x00} // 256 MiB
 	for name, c := range map[string]struct {
 		in      []byte
@@ -247,6 +273,11 @@ func TestDamagedContainers(t *testing.T) {
 		"tar.gz, cut":            {in: gzipOf(files)[:9000], want: profile.ErrTruncated, members: 1},
 		"tar.gz, checksum":       {in: flip(gzipOf(files), len(gzipOf(files))-6), want: profile.ErrCorrupt, members: 2},
 		"gz in tar, cut":         {in: tarOf("a", "1", "b.gz", string(gz[:2000])), want: profile.ErrTruncated, members: 1},
+		"zip, cut":               {in: zipped[:len(zipped)-30], want: profile.ErrCorrupt},
+		"zip, checksum":          {in: flip(zipped, directory+16), want: profile.ErrCorrupt, members: 1},
+		"zip, data":              {in: flip(zipped, directory-500), want: profile.ErrCorrupt, members: 1},
+		"zip, encrypted":         {in: encrypted, want: profile.ErrUnsupported, members: 1},
+		"zip, unknown method":    {in: method, want: profile.ErrUnsupported, members: 1},
 		"too deep":               {in: deep, want: profile.ErrUnsupported},
 	} {
 		got, err := list(t, c.in, Options{})
@@ -317,6 +348,8 @@ func TestExpansionLimits(t *testing.T) {
 		"sparse in a tar":   {in: tarOf("a", string(random(free/8)), "b", string(zstdZeros(free+1))), want: "!b: size is"},
 		"copies":            {in: zstdOf(tarOf("a", string(random(free/8)), "b", string(make([]byte, free+1))))},
 		"too many members":  {in: zstdOf(zeroMembers(free, 5)), want: "size of all that is in it is"},
+		"dense in a zip":    {in: zipOf("a", "", "bomb", string(make([]byte, free+1))), want: "!bomb: size is"},
+		"zip of many":       {in: zipOf("a", string(make([]byte, free)), "b", string(make([]byte, free)), "c", string(make([]byte, free)), "d", string(make([]byte, free)), "e", "12"), want: "size of all that is in it is"},
 		"zeros":             {in: append(random(1000), make([]byte, 2*free+1)...), want: "of them zeros, want at most 32 MiB of zeros in a row"},
 		"zeros between":     {in: append(append(make([]byte, 2*free), 1), make([]byte, 2*free)...)},
 		"twice compressed":  {in: zstdOf(tarOf("a", string(gzipOf(bytes.Repeat(gzipOf(nil), free/20))))), want: "size of all that is in it is"},
@@ -398,7 +431,7 @@ func TestArchivesOfTheRealTools(t *testing.T) {
 func FuzzArchive(f *testing.F) {
 	files := tarOf("a", "1", "b.gz", string(gzipOf([]byte("2"))), ".hid", "")
 	for _, b := range [][]byte{
-		files, gzipOf(files), zstdOf(files), zstdZeros(1 << 18), gzipOf(zstdOf([]byte("x"))), nil, []byte("plain"),
+		files, gzipOf(files), zstdOf(files), zipOf("a", "1", "b.tar", string(files)), zstdZeros(1 << 18), gzipOf(zstdOf([]byte("x"))), nil, []byte("plain"),
 	} {
 		f.Add(b)
 	}

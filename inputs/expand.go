@@ -34,6 +34,10 @@ type Options struct {
 	// member of an archive these first bytes are yielded, so that the archive goes on.
 	Recognize func(name string, head []byte) (most int64, err error)
 
+	// Extract, if not nil, takes such contents of a format that Recognize knows while they are read, within the limits,
+	// in place of the function of [Input.Each]. Memory does not depend on their size.
+	Extract func(name string, src io.Reader) error
+
 	// Select, if not nil, reports whether a file that lies in a folder, or that a pattern
 	// matches, is an input. Arguments that name a file are inputs in any case.
 	Select func(in Input) bool

@@ -4,7 +4,6 @@ package inputs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -53,14 +52,7 @@ func (f *file) hasWriter() bool    { return false }
 
 func (f *file) Read(p []byte) (int, error) { return f.f.Read(p) }
 
-// head reads the first bytes and leaves the file at its start.
-func (f *file) head(p []byte) (int, error) {
-	n, err := f.f.ReadAt(p, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return n, err
-}
+func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
 
 func (f *file) close() { f.f.Close() }
 

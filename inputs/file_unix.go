@@ -78,11 +78,18 @@ func (f *file) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// head reads the first bytes and leaves the file at its start.
-func (f *file) head(p []byte) (int, error) {
-	n, err := retry(func() (int, error) { return syscall.Pread(f.fd, p, 0) })
-	if err != nil {
-		return 0, &fs.PathError{Op: "read", Path: f.name, Err: err}
+// ReadAt reads like [io.ReaderAt].
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		rest := p[n:min(len(p), n+maxRead)]
+		more, err := retry(func() (int, error) { return syscall.Pread(f.fd, rest, off+int64(n)) })
+		if err != nil {
+			return n, &fs.PathError{Op: "read", Path: f.name, Err: err}
+		}
+		if more == 0 {
+			return n, io.EOF
+		}
+		n += more
 	}
 	return n, nil
 }

@@ -14,7 +14,7 @@ import (
 // it is read: a container of that size is decompressed while it is read.
 const streamFrom = 1 << 20
 
-// Each calls fn with the contents of the input: once for a file, also if it is compressed; for a tar archive once
+// Each calls fn with the contents of the input: once for a file, also if it is compressed; for a tar or zip archive once
 // for every regular file in it, in the order of the archive. An empty file is yielded as such; an archive without
 // files is an error of class [profile.ErrEmpty].
 //
@@ -46,18 +46,17 @@ func (in Input) read(r *Reader, single bool, fn func(*Data) error) error {
 		if err != nil {
 			return err
 		}
-		passed := false
 		s := &source{name: in.Name, r: r, opts: in.opts, single: single}
 		s.yield = func(d *Data) error {
-			passed = true
+			s.passed = true
 			return fn(d)
 		}
 		err = local.read(s, &start)
 		release()
-		if err == nil && !passed {
+		if err == nil && !s.passed {
 			return flaw.File(in.Name).Field("archive").Got("without files").Empty()
 		}
-		if passed || attempt == attempts || !errors.Is(err, errChanged) {
+		if s.passed || attempt == attempts || !errors.Is(err, errChanged) {
 			return err
 		}
 	}
@@ -150,6 +149,15 @@ func (s *source) isPlain(f *file) (bool, error) {
 	}
 	s.file = f
 	return false, nil
+}
+
+// head reads the first bytes and leaves the file at its start.
+func (f *file) head(p []byte) (int, error) {
+	n, err := f.ReadAt(p, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
 }
 
 // readFile reads a regular file into a buffer.

@@ -124,7 +124,7 @@ func openDWARF(image *object.Image, c dwarf.Config) (*dwarf.Data, error) {
 
 // openImage opens another file, which is closed together with f.
 func (f *File) openImage(path string) (*object.Image, error) {
-	data, err := object.Open(f.opt.imageFile(path))
+	data, err := object.Open(f.opt.imageFile(path, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func isRegular(path string) bool {
 
 // fileCRC returns the CRC-32 of a file, as in .gnu_debuglink.
 func (o *Options) fileCRC(path string) (sum uint32, err error) {
-	err = object.ReadFile(o.imageFile(path), func(data []byte) error {
+	err = object.ReadFile(o.imageFile(path, nil), func(data []byte) error {
 		sum = crc32.ChecksumIEEE(data)
 		return nil
 	})

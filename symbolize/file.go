@@ -2,6 +2,7 @@ package symbolize
 
 import (
 	"encoding/binary"
+	"io"
 	"sync"
 
 	"github.com/profuse-pgo/profuse/inputs"
@@ -72,8 +73,9 @@ type File struct {
 // maxImage is the largest size in bytes of a program from a pipe or a compressed file.
 const maxImage = 16 << 30
 
-func (o *Options) imageFile(path string) inputs.Input {
+func (o *Options) imageFile(path string, extract func(name string, src io.Reader) error) inputs.Input {
 	in := o.Inputs
+	in.Extract = extract
 	in.Recognize = func(name string, head []byte) (int64, error) {
 		if object.IsImage(head) {
 			return maxImage, nil
@@ -92,13 +94,21 @@ func Open(path string, opt Options) (*File, error) {
 			return nil, err
 		}
 	}
-	data, err := object.Open(opt.imageFile(path))
+	return openAs(path, path, opt)
+}
+
+// openAs opens a file under a name: the path of the file, or the name of the member of an archive that was unpacked there.
+func openAs(name, path string, opt Options) (*File, error) {
+	data, err := object.Open(opt.imageFile(path, nil))
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, opt: opt, open: []*object.File{data}}
+	f := &File{opt: opt, open: []*object.File{data}}
+	if name == path {
+		f.path = path
+	}
 	err = f.guard(func() error {
-		m, err := parse(path, data.Bytes(), opt.Arch)
+		m, err := parse(name, data.Bytes(), opt.Arch)
 		if err == nil {
 			f.setImage(m)
 		}

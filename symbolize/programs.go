@@ -9,31 +9,40 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
+	"github.com/profuse-pgo/profuse/inputs"
+	"github.com/profuse-pgo/profuse/internal/files/atomicfile"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 )
 
-// Programs finds the programs and libraries of profiles: files given by name, and files in folders, by build id.
-// It is safe for concurrent use. The zero value is empty; only Close must not be called on it.
+// Programs finds the programs and libraries of profiles: files given by name, and files in folders and archives, by
+// build id. It is safe for concurrent use. The zero value is empty; only Close must not be called on it.
 type Programs struct {
 	Names   []string // paths of files that were given by name
 	Files   []*File  // opened by Names, in their order
-	Folders []string // searched on demand
+	Folders []string // folders and archives, searched on demand
+	// Unpacked has the paths of the programs in archives, by the names that Find and ByID return. The files exist
+	// from the first of these calls until Close.
+	Unpacked map[string]string
 
 	opt Options
 
 	mu     sync.Mutex
 	below  map[string][]string // paths in the folders, by build id; nil until a scan
 	opened map[string]*File    // files in the folders, by path; nil for unreadable ones
+
+	scratch *atomicfile.ScratchFolder // of the members of archives; nil if there are none
 }
 
 // OpenPrograms opens the ELF and Mach-O files among the paths, including separate files
-// with debug information (.debug, .dSYM). It searches folders among them on demand.
+// with debug information (.debug, .dSYM). It searches folders and archives among them on demand: then it unpacks the
+// programs of archives into a temporary folder, which Close removes.
 func OpenPrograms(paths []string, opt Options) (*Programs, error) {
 	p := &Programs{opt: opt, opened: make(map[string]*File)}
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && !isBundle(path) {
+		if object.IsFolder(path) {
 			p.Folders = append(p.Folders, path)
 			continue
 		}
@@ -62,7 +71,10 @@ func (p *Programs) Close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	p.Names, p.Files, p.Folders, p.opened = nil, nil, nil, make(map[string]*File)
+	if p.scratch != nil {
+		errs = append(errs, p.scratch.Remove())
+	}
+	p.Names, p.Files, p.Folders, p.opened, p.scratch = nil, nil, nil, make(map[string]*File), nil
 	return errors.Join(errs...)
 }
 
@@ -129,7 +141,7 @@ func (p *Programs) open(path string) *File {
 	defer p.mu.Unlock()
 	f, ok := p.opened[path]
 	if !ok {
-		if opened, err := Open(path, p.opt); err == nil {
+		if opened, err := p.openBelow(path); err == nil {
 			f = opened
 		}
 		p.opened[path] = f
@@ -137,24 +149,44 @@ func (p *Programs) open(path string) *File {
 	return f
 }
 
-// scan walks the folders and sets below.
+// openBelow opens a file in a folder or archive.
+func (p *Programs) openBelow(path string) (*File, error) {
+	if unpacked, ok := p.Unpacked[path]; ok {
+		return openAs(path, unpacked, p.opt)
+	}
+	return Open(path, p.opt)
+}
+
+// scan walks the folders, unpacks the archives, and sets below.
 func (p *Programs) scan() error {
 	below := make(map[string][]string)
+	add := func(path string) {
+		f, err := p.openBelow(path)
+		if err != nil {
+			return
+		}
+		if own := string(f.BuildID); own != "" || f.image.Kind != object.Object {
+			below[own] = append(below[own], path)
+		}
+		f.Close()
+	}
 	for _, dir := range p.Folders {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err != nil {
-				if path == dir {
-					return err
-				}
-				return nil
-			}
-			if e.Type().IsRegular() && isProgram(path) {
-				if f, err := Open(path, p.opt); err == nil {
-					if own := string(f.BuildID); own != "" || f.image.Kind != object.Object {
-						below[own] = append(below[own], path)
-					}
-					f.Close()
-				}
+		members, err := p.unpack(dir)
+		if err != nil {
+			return err
+		}
+		for _, name := range members {
+			add(name)
+		}
+		if members != nil {
+			continue
+		}
+		err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil && path == dir:
+				return err
+			case err == nil && e.Type().IsRegular() && isProgram(path):
+				add(path)
 			}
 			return nil
 		})
@@ -164,6 +196,36 @@ func (p *Programs) scan() error {
 	}
 	p.below = below
 	return nil
+}
+
+// unpack unpacks the programs of an archive and returns their names in lexical order; nil for a folder.
+func (p *Programs) unpack(path string) (members []string, err error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return nil, err
+	}
+	if p.scratch == nil {
+		if p.scratch, err = atomicfile.CreateScratchFolder(os.TempDir()); err != nil {
+			return nil, err
+		}
+		p.Unpacked = make(map[string]string)
+	}
+	in := p.opt.imageFile(path, func(name string, src io.Reader) error {
+		f, err := os.CreateTemp(p.scratch.Path, "")
+		if err != nil {
+			return err
+		}
+		members = append(members, name)
+		p.Unpacked[name] = f.Name()
+		_, err = io.Copy(f, src)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		return err
+	})
+	members = []string{} // not nil
+	err = in.Each(nil, func(*inputs.Data) error { return nil })
+	slices.Sort(members)
+	return slices.Compact(members), err
 }
 
 func isBundle(path string) bool { return filepath.Ext(filepath.Clean(path)) == ".dSYM" }

@@ -47,6 +47,7 @@ wrong.`,
 			f.BoolVar(&c.opt.RawCells, "raw-cells", false, "for CSV: write no apostrophe before texts that spreadsheets take for formulas")
 			f.StringVar(&c.function, "function", "", "`REGEX` for formats of coverage: write only functions whose mangled or demangled name matches REGEX")
 			f.StringVar(&c.opt.SourceDir, "source", "", "`DIR` folder of the sources, put before relative file names; for formats of coverage")
+			c.roots.Declare(f)
 			c.programs.Declare(f)
 			c.programs.DeclareClasses(f)
 			f.BoolVar(&c.quiet, "q", false, "do not list what is lost")
@@ -72,6 +73,7 @@ type exportRun struct {
 	function string
 	quiet    bool // do not list what the format cannot hold
 	programs sources.Programs
+	roots    sources.Roots // of the names in formats of coverage
 }
 
 // run writes the view of one profile and then lists what the format could not hold.
@@ -93,6 +95,8 @@ func (c *exportRun) run(_ context.Context, env *cli.Env, args []string) error {
 	}
 	// Only formats of coverage need the coverage mapping of the programs, which takes time to read.
 	c.programs.Coverage = slices.Contains(coverage.Formats(), coverage.Format(format))
+	c.opt.Source = sources.ReadSource
+	c.opt.Roots = func(cov *coverage.Coverage) []string { return c.roots.Of(env, coverage.Format(format), cov, c.quiet) }
 	v, err := sources.OpenView(env, args[0], &c.programs)
 	if err != nil {
 		return err

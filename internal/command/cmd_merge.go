@@ -26,7 +26,7 @@ func mergeCommand() *cli.Command {
 
 An INPUT is a profile of any format and version, a folder of them, a pattern, "-"
 for standard input, or @FILE, a file that lists more inputs. Inputs may be
-compressed with gzip or zstd and packed with tar.
+compressed with gzip or zstd and packed with tar or zip.
 
 ` + mergesOfFamilies() + `The name of OUTPUT, --format or else the first INPUT that is a profile decides what
 to merge.

@@ -40,9 +40,10 @@ func packCommand() *cli.Command {
 		Args:  "-o OUTPUT INPUT...",
 		Short: "put many profiles into one file, to send or to store them",
 		Long: `Puts the INPUTs into a tar archive, compressed with zstd or gzip if OUTPUT ends in
-.tar.zst or .tar.gz. All commands read such an archive as they read the profiles in it,
-and equal profiles make equal archives. Each object in a bucket costs
-time and money: turn 10 million profiles of 2 kB into some thousands of packs.
+.tar.zst or .tar.gz. All commands read such an archive as they read a folder of the
+profiles in it: commands that take one profile, such as top, want several merged. Equal
+profiles make equal archives. Each object in a bucket costs time and money: turn 10
+million profiles of 2 kB into some thousands of packs.
 
 A pack says of each profile which program it is of, and the build id. LLVM's profiles
 have build ids; for raw MIP profiles, which have none, --program names the program.

@@ -21,17 +21,21 @@ var documented = map[string]struct{ project, setup, tools, other, fails string }
 		tools: "clang++-22", other: "^go install|^make|cargo", fails: "bin/profuse check",
 	},
 
-	"docs/recipes.md#C++ with CMake":         {project: "cmake", tools: "cmake clang++-22"},
-	"docs/recipes.md#Rust with cargo":        {project: "cargo", tools: "cargo"},
-	"docs/recipes.md#An existing build":      {setup: rawProfiles},
-	"docs/recipes.md#Profiles in CI":         {setup: rawProfiles + ` && profuse merge -q -o last-good.profdata profiles`},
-	"docs/recipes.md#Coverage of C++ in CI":  {project: "cmake", setup: committed, tools: "cmake clang++-22 git"},
-	"docs/recipes.md#Coverage of Rust in CI": {project: "cargo", tools: "cargo"},
-	"docs/recipes.md#Heap profiles":          {project: "heap", tools: "clang++-22"},
-	"docs/recipes.md#MIP":                    {project: "mip", tools: "clang-22"},
-	"docs/recipes.md#GraalVM":                {setup: `cp "$FIXTURES"/iprof/{small,twin-x3}.iprof .`, other: "native-image"},
-	"docs/recipes.md#Sample profiles":        {setup: `cp "$FIXTURES/sampleprof/lines.afdo" day1.afdo && cp "$FIXTURES/sampleprof/calls.afdo" day2.afdo`},
-	"docs/recipes.md#A fleet":                {setup: rawProfiles},
+	"docs/recipes.md#C++ with CMake":            {project: "cmake", tools: "cmake clang++-22"},
+	"docs/recipes.md#Rust with cargo":           {project: "cargo", tools: "cargo"},
+	"docs/recipes.md#An existing build":         {setup: rawProfiles},
+	"docs/recipes.md#Profiles in CI":            {setup: rawProfiles + ` && profuse merge -q -o last-good.profdata profiles`},
+	"docs/recipes.md#Coverage of C++ in CI":     {project: "cmake", setup: committed, tools: "cmake clang++-22 git"},
+	"docs/recipes.md#Coverage of Rust in CI":    {project: "cargo", tools: "cargo"},
+	"docs/recipes.md#Coverage of Rust doctests": {project: "doctests", tools: "cargo rustdoc"},
+	"docs/recipes.md#Coverage in GitLab, Codecov, Coveralls and SonarQube": {
+		project: "cmake", setup: committed, tools: "cmake clang++-22 git", other: "^codecovcli|^jq|^sonar-scanner", // services
+	},
+	"docs/recipes.md#Heap profiles":   {project: "heap", tools: "clang++-22"},
+	"docs/recipes.md#MIP":             {project: "mip", tools: "clang-22"},
+	"docs/recipes.md#GraalVM":         {setup: `cp "$FIXTURES"/iprof/{small,twin-x3}.iprof .`, other: "native-image"},
+	"docs/recipes.md#Sample profiles": {setup: `cp "$FIXTURES/sampleprof/lines.afdo" day1.afdo && cp "$FIXTURES/sampleprof/calls.afdo" day2.afdo`},
+	"docs/recipes.md#A fleet":         {setup: rawProfiles},
 
 	"docs/coverage.md": {
 		project: "coverage", tools: "clang-22 git",

@@ -50,6 +50,7 @@ type File struct {
 	Regions   []Region   // by start, each once
 	Decisions []Decision // by start, each once
 	Total     Summary
+	Behind    int // lines that [File.Exclude] left out because they are behind the end of the source
 	// Expansions are the uses of macros, by start, each once. Totals do not count them, because the file
 	// that defines a macro has its lines already. Only views with details have expansions.
 	Expansions []Expansion
@@ -327,20 +328,25 @@ func (c *Coverage) Finish() {
 	}
 }
 
+// sameSource reports whether two functions of a file are instances of one source function: they begin at one line and
+// column or, if the column is unknown, at one line and have one name.
+func (f *Function) sameSource(o *Function) bool {
+	return f.StartLine == o.StartLine && f.Column == o.Column && (f.Column > 0 || f.Name == o.Name && f.Signature == o.Signature && f.ID == o.ID)
+}
+
 func (f *File) finish() {
 	slices.SortStableFunc(f.Functions, func(a, b Function) int {
-		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name), strings.Compare(a.Signature, b.Signature))
 	})
 	t := Summary{}
 	ran := false // an instance of the last function
 	for i := range f.Functions {
 		fn := &f.Functions[i]
-		if fn.Column == 0 {
-			t.addFunction(fn)
-			continue
+		t.Blocks.add(fn.Blocks)
+		if fn.Column > 0 {
+			t.Instantiations.Count(fn.covered())
 		}
-		t.Instantiations.Count(fn.covered())
-		if i == 0 || f.Functions[i-1].StartLine != fn.StartLine || f.Functions[i-1].Column != fn.Column {
+		if i == 0 || !fn.sameSource(&f.Functions[i-1]) {
 			ran = false
 			t.Functions.Total++
 		}

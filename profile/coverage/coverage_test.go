@@ -106,7 +106,7 @@ func TestCollect(t *testing.T) {
 				Path:      "src/lib/h.h",
 				Functions: []coverage.Function{{Symbol: header, Calls: 1}, {Symbol: header}},
 				Lines:     []coverage.Line{{Number: 3, Count: math.MaxUint64}},
-				Total:     coverage.Summary{Functions: ratio(2, 1), Lines: ratio(1, 1)},
+				Total:     coverage.Summary{Functions: ratio(1, 1), Lines: ratio(1, 1)}, // both are instances of one function
 			},
 			{
 				Path:      "src/x.c",
@@ -120,7 +120,7 @@ func TestCollect(t *testing.T) {
 				Total: coverage.Summary{Functions: ratio(2, 2), Blocks: ratio(3, 2), Lines: ratio(2, 1), Branches: ratio(5, 2)},
 			},
 		},
-		Total:    coverage.Summary{Functions: ratio(4, 3), Blocks: ratio(3, 2), Lines: ratio(3, 2), Branches: ratio(5, 2)},
+		Total:    coverage.Summary{Functions: ratio(3, 3), Blocks: ratio(3, 2), Lines: ratio(3, 2), Branches: ratio(5, 2)},
 		Unplaced: coverage.Summary{Functions: ratio(2, 1), Blocks: ratio(1, 0)},
 		Unknown: []coverage.Function{
 			{Symbol: profile.Symbol{Name: "nofile", StartLine: 4}, Calls: 1, Blocks: ratio(1, 0)},
@@ -149,7 +149,7 @@ func TestCollectChosen(t *testing.T) {
 // TestCollectLess: without lines there are none, and branches only where frames have lines of the sources.
 func TestCollectLess(t *testing.T) {
 	v := everything()
-	if c := coverage.Collect(v.madeView, nil); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 4 {
+	if c := coverage.Collect(v.madeView, nil); c.HasLines || c.Total.Lines.Total != 0 || c.Total.Functions.Total != 3 { // two are instances of one
 		t.Errorf("%+v", c)
 	}
 	v.features = profile.Features{LineOffsets: true}

@@ -241,6 +241,30 @@ func TestExclude(t *testing.T) {
 	}
 }
 
+// TestBehind: what is behind the end of a source is left out, however its lines end.
+func TestBehind(t *testing.T) {
+	for source, want := range map[string]int{"": 3, "1\n2": 1, "1\n2\n": 1, "1\r\n2\r\n": 1, "1\r2\r3": 0, "1\n2\n3": 0, "1\n\n\n\n": 0} {
+		f := &File{
+			Lines: []Line{{1, 1}, {2, 0}, {3, 1}}, Regions: []Region{{Line: 1, EndLine: 3}, {Line: 3, EndLine: 3}},
+			Functions: []Function{{Symbol: profile.Symbol{StartLine: 1}}, {Symbol: profile.Symbol{StartLine: 3}}},
+		}
+		own := *f
+		if own.Exclude([]byte(source), nil) || own.Behind != want || len(own.Lines) != 3-want || (len(own.Functions) == 2) != (want == 0) {
+			t.Errorf("%q: %d lines are behind the end, want %d; %d functions", source, own.Behind, want, len(own.Functions))
+		}
+		c := &Coverage{Files: []*File{f}}
+		c.Finish()
+		behind := 0
+		got := written(t, "cobertura", c, WriteOptions{
+			Source: func(string) ([]byte, error) { return []byte(source), nil },
+			Behind: func(_ string, lines int) { behind = lines },
+		})
+		if behind != want || strings.Contains(got, `number="3"`) != (want == 0) || strings.Contains(got, `lines-valid="3"`) != (want == 0) || len(f.Lines) != 3 {
+			t.Errorf("%q: %d lines are not written, want %d:\n%s", source, behind, want, got)
+		}
+	}
+}
+
 // TestUnionOfParts: the parts of functions, uses of macros, and decisions are added up by place; a
 // condition that one input shows to decide is shown.
 func TestUnionOfParts(t *testing.T) {

@@ -17,7 +17,7 @@ func writeLCOV(w io.Writer, c *Coverage, opt WriteOptions) error {
 	t := tracefile{bufio.NewWriter(w), opt}
 	for _, f := range c.Files {
 		t.printf("TN:%s\nSF:%s\n", oneLine.Replace(opt.Test), oneLine.Replace(f.Path))
-		t.functions(f.Functions)
+		t.functions(f)
 		t.branches(f)
 		t.decisions(f)
 		t.lines(f)
@@ -37,45 +37,33 @@ func (t *tracefile) printf(format string, args ...any) { fmt.Fprintf(t, format, 
 
 func (t *tracefile) name(s *profile.Symbol) string { return oneLine.Replace(t.opt.name(s)) }
 
-// functions writes the functions by name. FNF and FNH count functions that begin at one line and
-// column once: they are instances of one function, in summaries and for lcov 2.
-func (t *tracefile) functions(all []Function) {
-	type position struct{ line, column int32 }
+// functions writes the functions by name. FNF and FNH are the numbers of summaries: functions that begin at one line and
+// column count once, as instances of one function, and functions of one name at several lines as several.
+func (t *tracefile) functions(f *File) {
 	type source struct {
-		position        // least of all functions with the name
-		calls    uint64 // of all functions with the name
+		line  int32  // least of all functions with the name
+		calls uint64 // of all functions with the name
 	}
-	functions := make(map[string]source, len(all))
-	for i := range all {
-		fn := &all[i]
+	functions := make(map[string]source, len(f.Functions))
+	for i := range f.Functions {
+		fn := &f.Functions[i]
 		name := t.name(&fn.Symbol)
-		f, ok := functions[name]
-		if !ok || fn.StartLine < f.line {
-			f.position = position{fn.StartLine, fn.Column}
+		of, ok := functions[name]
+		if !ok || fn.StartLine < of.line {
+			of.line = fn.StartLine
 		}
-		f.calls = saturate.Add(f.calls, fn.Calls)
-		functions[name] = f
+		of.calls = saturate.Add(of.calls, fn.Calls)
+		functions[name] = of
 	}
 	names := sortedKeys(functions)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(functions[a].line, functions[b].line) })
 	for _, name := range names {
 		t.printf("FN:%d,%s\n", functions[name].line, name)
 	}
-	var total Ratio
-	ran := make(map[position]bool) // functions whose column is known
 	for _, name := range names {
-		f := functions[name]
-		t.printf("FNDA:%d,%s\n", f.calls, name)
-		if f.column == 0 {
-			total.Count(f.calls > 0)
-		} else {
-			ran[f.position] = ran[f.position] || f.calls > 0
-		}
+		t.printf("FNDA:%d,%s\n", functions[name].calls, name)
 	}
-	for _, ran := range ran {
-		total.Count(ran)
-	}
-	t.printf("FNF:%d\nFNH:%d\n", total.Total, total.Covered)
+	t.printf("FNF:%d\nFNH:%d\n", f.Total.Functions.Total, f.Total.Functions.Covered)
 }
 
 func (t *tracefile) branches(f *File) {

@@ -61,8 +61,8 @@ func TestLCOV(t *testing.T) {
 	alike.Values(t, "(-want +got)", everythingTraced, tracefile(t, everything(), coverage.WriteOptions{}))
 }
 
-// TestLCOVNames: names are those asked for, overloads are told apart, and no name
-// or path begins a record of its own.
+// TestLCOVNames: names are those asked for, overloads are told apart, also in the number of functions if they get one
+// name, and no name or path begins a record of its own.
 func TestLCOVNames(t *testing.T) {
 	v := &madeView{functions: []profile.Function{
 		{Symbol: profile.Symbol{Name: "f", Signature: "(I)V", File: "A.java", StartLine: 3}, Calls: 2, Covered: true},
@@ -91,7 +91,7 @@ end_of_record
 `
 	alike.Values(t, "(-want +got)", want, tracefile(t, v, coverage.WriteOptions{}))
 	named := tracefile(t, v, coverage.WriteOptions{Name: func(s *profile.Symbol) string { return s.Name + "\n" }})
-	if !strings.HasPrefix(named, "TN:\nSF:A.java\nFN:2,f\\n\nFN:9,\\n\nFNDA:2,f\\n\nFNDA:0,\\n\nFNF:2\nFNH:1\n") {
+	if !strings.HasPrefix(named, "TN:\nSF:A.java\nFN:2,f\\n\nFN:9,\\n\nFNDA:2,f\\n\nFNDA:0,\\n\nFNF:3\nFNH:1\n") {
 		t.Errorf("one name for all:\n%s", named)
 	}
 }

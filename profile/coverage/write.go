@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
@@ -10,9 +11,10 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/sourcepath"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -54,9 +56,54 @@ type WriteOptions struct {
 	// source function: tracefiles have one function, with the sum of their calls.
 	Name func(*profile.Symbol) string
 	Test string // the name of the test for tracefiles, of letters, digits and underscores
-	// Source returns the text of a source file, for the digests in files for Coveralls. A file has no
-	// digest if Source is nil or returns an error.
+	// Source returns the text of a source file, for the digests in files for Coveralls, and to leave out lines behind the
+	// end of the source as [File.Exclude] does. Neither happens if Source is nil or returns an error.
 	Source func(path string) ([]byte, error)
+	// Behind, if not nil, is called for each file with the number of lines that were left out.
+	Behind func(path string, lines int)
+	// Roots are folders, such as the root of a repository. The names of files below a root are relative to the first
+	// root that holds them, and Cobertura's document has the roots as sources.
+	Roots []string
+}
+
+// inside returns the coverage without the lines behind the end of the sources.
+func (o *WriteOptions) inside(c *Coverage) *Coverage {
+	own := *c
+	own.Files = slices.Clone(c.Files)
+	for i, f := range own.Files {
+		text, err := o.Source(f.Path)
+		if err != nil {
+			continue
+		}
+		f := *f
+		if f.cut(countLines(text)); f.Behind > c.Files[i].Behind {
+			own.Files[i] = &f
+			if o.Behind != nil {
+				o.Behind(f.Path, f.Behind-c.Files[i].Behind)
+			}
+		}
+	}
+	own.Finish()
+	return &own
+}
+
+// relative returns the coverage with names relative to the roots.
+func (o *WriteOptions) relative(c *Coverage) *Coverage {
+	own, was := *c, make(map[string]string)
+	own.Rename(func(name string) string {
+		clean := sourcepath.Clean(name)
+		for _, root := range o.Roots {
+			if rest, ok := sourcepath.Below(clean, root); ok {
+				was[rest] = name
+				return rest
+			}
+		}
+		return name
+	})
+	if source := o.Source; source != nil {
+		o.Source = func(name string) ([]byte, error) { return source(cmp.Or(was[name], name)) }
+	}
+	return &own
 }
 
 // Write writes a coverage in a format. The same coverage gives the same bytes: the file
@@ -82,6 +129,12 @@ type WriteOptions struct {
 func Write(w io.Writer, c *Coverage, f Format, opt WriteOptions) error {
 	for _, known := range formats {
 		if known.format == f {
+			if opt.Source != nil {
+				c = opt.inside(c)
+			}
+			if len(opt.Roots) > 0 {
+				c = opt.relative(c)
+			}
 			return known.write(w, c, opt)
 		}
 	}
@@ -219,20 +272,24 @@ func percentOf(r Ratio) string { return fmt.Sprintf("%d%%", 100*r.Covered/max(r.
 
 func writeCobertura(w io.Writer, c *Coverage, opt WriteOptions) error {
 	const doctype = `<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">` + "\n"
-	return writeXML(w, doctype, newCobertura(c, opt.name))
+	return writeXML(w, doctype, newCobertura(c, &opt))
 }
 
 // newCobertura makes a package of each folder and a class of each file.
-func newCobertura(c *Coverage, name func(*profile.Symbol) string) *coberturaXML {
+func newCobertura(c *Coverage, opt *WriteOptions) *coberturaXML {
+	sources := opt.Roots
+	if len(sources) == 0 {
+		sources = []string{"."}
+	}
 	doc := &coberturaXML{
 		coberturaRates: newRates(c.Total),
 		LinesCovered:   c.Total.Lines.Covered, LinesValid: c.Total.Lines.Total,
 		BranchesCovered: c.Total.Branches.Covered, BranchesValid: c.Total.Branches.Total,
-		Version: "profuse", Sources: []string{"."}, Packages: []coberturaPackage{},
+		Version: "profuse", Sources: sources, Packages: []coberturaPackage{},
 	}
 	folders := make(map[string][]*File)
 	for _, f := range c.Files {
-		dir := path.Dir(strings.ReplaceAll(f.Path, `\`, "/"))
+		dir := path.Dir(sourcepath.Slashed(f.Path))
 		folders[dir] = append(folders[dir], f)
 	}
 	for _, dir := range sortedKeys(folders) {
@@ -240,7 +297,7 @@ func newCobertura(c *Coverage, name func(*profile.Symbol) string) *coberturaXML 
 		var total Summary
 		for _, f := range folders[dir] {
 			total.Add(f.Total)
-			p.Classes = append(p.Classes, f.cobertura(name))
+			p.Classes = append(p.Classes, f.cobertura(opt.name))
 		}
 		p.coberturaRates = newRates(total)
 		doc.Packages = append(doc.Packages, p)
@@ -250,7 +307,7 @@ func newCobertura(c *Coverage, name func(*profile.Symbol) string) *coberturaXML 
 
 func (f *File) cobertura(name func(*profile.Symbol) string) coberturaClass {
 	class := coberturaClass{
-		Name: path.Base(strings.ReplaceAll(f.Path, `\`, "/")), Filename: f.Path, coberturaRates: newRates(f.Total),
+		Name: path.Base(sourcepath.Slashed(f.Path)), Filename: f.Path, coberturaRates: newRates(f.Total),
 	}
 	branches := f.lineBranches()
 	for _, l := range f.Lines {

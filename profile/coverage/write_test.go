@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -14,6 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/test/oracle"
 )
 
@@ -194,6 +198,91 @@ func TestXMLIsValid(t *testing.T) {
 	}
 }
 
+// The schemas of JSON formats, after the documentation of the services.
+var jsonSchemas = map[Format]string{
+	// A map of files to the counts of their lines: hits, "taken/all" of branches, true or null.
+	"codecov": `{"type": "object", "required": ["coverage"], "additionalProperties": false, "properties": {"coverage": {
+		"type": "object", "propertyNames": {"minLength": 1}, "additionalProperties": {
+			"type": "object", "propertyNames": {"pattern": "^[0-9]+$"},
+			"additionalProperties": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}, {"type": ["null", "boolean"]}]}}}}}`,
+	// A job without the members that identify the repository and the run. Branches are fours of numbers.
+	"coveralls": `{"type": "object", "required": ["source_files"], "additionalProperties": false, "properties": {"source_files": {
+		"type": "array", "items": {"type": "object", "required": ["name", "coverage"], "additionalProperties": false, "properties": {
+			"name": {"type": "string", "minLength": 1}, "source_digest": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+			"coverage": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0}},
+			"branches": {"type": "array", "items": {"type": "integer", "minimum": 0}}}}}}}`,
+}
+
+// TestJSONSchemas: the documents follow the schemas of their formats.
+func TestJSONSchemas(t *testing.T) {
+	for f, text := range jsonSchemas {
+		compiler := jsonschema.NewCompiler()
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		oracle.NoError(t, err)
+		oracle.NoError(t, compiler.AddResource("schema.json", document))
+		schema, err := compiler.Compile("schema.json")
+		oracle.NoError(t, err)
+		for _, c := range []*Coverage{readTrace(t, trace), readTrace(t, trace+trace), {}} {
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, f, c, WriteOptions{Roots: []string{"/src"}})))
+			oracle.NoError(t, err)
+			if err := schema.Validate(value); err != nil {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+		if schema.Validate(map[string]any{"coverage": []any{}, "source_files": ""}) == nil {
+			t.Errorf("%s: a wrong document is valid", f)
+		}
+	}
+}
+
+// TestFunctionTotals: FNF and FNH are the numbers of the summary: instances of one place are one function, and a name
+// at two places is two.
+func TestFunctionTotals(t *testing.T) {
+	fn := func(name string, line, column int32, calls uint64) Function {
+		return Function{Symbol: profile.Symbol{Name: name, StartLine: line}, Column: column, Calls: calls}
+	}
+	c := &Coverage{Files: []*File{{Path: "a.cc", Functions: []Function{
+		fn("id<int>", 1, 5, 0), fn("id<long>", 1, 5, 2), fn("main", 3, 1, 1), fn("main", 7, 1, 0), fn("inl", 9, 0, 0), fn("inl", 9, 0, 1), fn("other", 9, 0, 0),
+	}}}}
+	c.Finish()
+	if want := (Ratio{5, 3}); c.Total.Functions != want {
+		t.Errorf("%v functions, want %v", c.Total.Functions, want)
+	}
+	want := "FN:1,id<int>\nFN:1,id<long>\nFN:3,main\nFN:9,inl\nFN:9,other\nFNDA:0,id<int>\nFNDA:2,id<long>\nFNDA:1,main\nFNDA:1,inl\nFNDA:0,other\nFNF:5\nFNH:3\n"
+	if got := written(t, "lcov", c, WriteOptions{}); !strings.Contains(got, want) {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}
+
+// lines is the end of a source of nine lines.
+var lines = strings.Repeat("\n", 9)
+
+// TestRoots: names below a root are relative to it, for files of equal names add up, and Cobertura lists the roots.
+func TestRoots(t *testing.T) {
+	c := readTrace(t, trace+"SF:/src/x/../a.c\nDA:1,1\nend_of_record\nSF:/srcs/c.c\nDA:1,1\nend_of_record\nSF:/gen/d.c\nDA:1,1\nend_of_record\n")
+	opt := WriteOptions{Roots: []string{"/src/", "/gen"}, Source: func(path string) ([]byte, error) { return []byte(path + lines), nil }}
+	if got, want := written(t, "codecov", c, opt),
+		`{"coverage":{"/srcs/c.c":{"1":1},"a.c":{"1":5,"2":"2/4","3":1500,"5":0},"b.c":{"7":2},"d.c":{"1":1}}}`+"\n"; got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+	cobertura := written(t, "cobertura", c, opt)
+	for _, want := range []string{"<source>/src/</source>\n  <source>/gen</source>", `filename="a.c"`, `<package name="." `, `<package name="/srcs" `} {
+		if !strings.Contains(cobertura, want) {
+			t.Errorf("no %s in\n%s", want, cobertura)
+		}
+	}
+	digest := fmt.Sprintf(`{"name":"d.c","source_digest":"%x"`, md5.Sum([]byte("/gen/d.c"+lines)))
+	if got := written(t, "coveralls", c, opt); !strings.Contains(got, digest) {
+		t.Errorf("no %s in %s", digest, got)
+	}
+	if got := written(t, "lcov", c, opt); strings.Count(got, "SF:a.c\n") != 1 || !strings.Contains(got, "\nSF:/srcs/c.c\n") {
+		t.Error(got)
+	}
+	if len(c.Files) != 5 || c.Files[1].Path != "/src/a.c" {
+		t.Errorf("the coverage has %d files, %s", len(c.Files), c.Files[1].Path)
+	}
+}
+
 // TestJSONFormats: what Codecov and Coveralls read.
 func TestJSONFormats(t *testing.T) {
 	c := readTrace(t, trace)
@@ -205,10 +294,10 @@ func TestJSONFormats(t *testing.T) {
 		if path == "b.c" {
 			return nil, errors.New("gone")
 		}
-		return []byte("abc"), nil
+		return []byte("abc" + lines), nil
 	}
 	got := written(t, "coveralls", c, WriteOptions{Source: source})
-	want := `{"source_files":[{"name":"/src/a.c","source_digest":"900150983cd24fb0d6963f7d28e17f72","coverage":[4,4,1500,null,0],` +
+	want := `{"source_files":[{"name":"/src/a.c","source_digest":"9d907748b1ec94cd988537e756f4bbb5","coverage":[4,4,1500,null,0],` +
 		`"branches":[2,0,0,3,2,0,1,1,2,1,0,0,2,1,1,0]},{"name":"b.c","coverage":[null,null,null,null,null,null,2]}]}` + "\n"
 	if got != want {
 		t.Errorf("got  %swant %s", got, want)

@@ -44,5 +44,11 @@ func (e *exporter) coverage() error {
 	}
 	e.loseDetails("a file of coverage has the calls of a function and the counts of its lines")
 	e.symbols.opt.Signatures = true // functions of a file are told apart by name
-	return coverage.Write(e.Writer, c, coverage.Format(e.format), coverage.WriteOptions{Name: e.symbols.display})
+	opt := coverage.WriteOptions{Name: e.symbols.display, Source: e.opt.Source, Behind: func(path string, lines int) {
+		e.lose(uint64(lines), "lines", "they are behind the end of "+path+", which differs from what was compiled")
+	}}
+	if e.opt.Roots != nil {
+		opt.Roots = e.opt.Roots(c)
+	}
+	return coverage.Write(e.Writer, c, coverage.Format(e.format), opt)
 }

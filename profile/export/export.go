@@ -90,6 +90,10 @@ type Options struct {
 	// Function selects the functions of formats of coverage; nil selects all. Other formats are written whole.
 	Function  func(*profile.Symbol) bool
 	SourceDir string // put before the file names that are relative, in formats of coverage
+	// Source returns the text of a source file for formats of coverage, see [coverage.WriteOptions]; nil for none.
+	Source func(path string) ([]byte, error)
+	// Roots returns the folders to which formats of coverage make names relative, see [coverage.WriteOptions]; nil for none.
+	Roots func(*coverage.Coverage) []string
 }
 
 // A Loss describes data of the profile that the written file lacks or represents with another meaning.

@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"profile"},
 	{"internal/addup", "internal/flaw", "internal/files/screen", "internal/llvm/guid", "internal/llvm/llvmerr"},
 	{
-		"internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/symbols",
+		"internal/numbering", "internal/pagestyle", "internal/parallel", "internal/slab", "internal/sourcepath", "internal/symbols",
 		"internal/files/atomicfile", "internal/files/filelock", "internal/files/packing",
 		"internal/llvm/llvmjson", "internal/llvm/llvmorder", "internal/llvm/mt19937", "internal/llvm/remapping", "internal/llvm/summary",
 		"internal/llvm/zlibtext",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/profile/coverage"
@@ -128,6 +129,7 @@ func (c *command) reportInputs(ctx context.Context, env *cli.Env, args []string)
 	if err != nil {
 		return err
 	}
+	c.warnBehind(env, c.quiet)
 	r := &result{Coverage: cov, command: c}
 	if c.changed != "" {
 		if r.changed, err = c.readChanges(env, cov); err != nil {
@@ -182,10 +184,15 @@ func (c *command) readBaseline(ctx context.Context, env *cli.Env) (*coverage.Cov
 // has, so it exists only if cov is read from such mappings alone.
 func (c *command) write(env *cli.Env, cov *coverage.Coverage) error {
 	if cov.LLVMJSON == nil && c.to.Value == "llvm-json" {
-		return errors.New("--to llvm-json needs LLVM profiles and --program, and cannot be combined with tracefiles, --path-map, --source, --include, --ignore or --exclude-generated")
+		return errors.New("--to llvm-json needs LLVM profiles and --program, and cannot be combined with tracefiles, --path-map, --root, --source, --include, --ignore or --exclude-generated")
 	}
+	opt := c.writeOptions()
+	if c.to.Value == "coveralls" { // which wants digests
+		opt.Source = sources.ReadSource
+	}
+	opt.Roots = c.roots.Of(env, coverage.Format(c.to.Value), cov, c.quiet)
 	return console.Write(env, c.output, nil, false, func(w io.Writer) error {
-		return coverage.Write(w, cov, coverage.Format(c.to.Value), c.writeOptions())
+		return coverage.Write(w, cov, coverage.Format(c.to.Value), opt)
 	})
 }
 

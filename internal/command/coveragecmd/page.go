@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/profile/coverage"
@@ -34,7 +35,7 @@ func (r *result) writePages(ctx context.Context, env *cli.Env, args []string) er
 	}
 	status := env.StatusLine(c.quiet)
 	// The error of Progress ends the work when the user interrupts it.
-	opt := report.Options{Mangled: c.mangled, ReadSource: readSource, Progress: func(label, page string) error {
+	opt := report.Options{Mangled: c.mangled, ReadSource: sources.ReadSource, Progress: func(label, page string) error {
 		status.Set(fmt.Sprintf("%s: %s", label, page))
 		return ctx.Err()
 	}}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,7 +58,7 @@ func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*covera
 	if before > 0 && len(cov.Files) == 0 && c.merge.Programs.Mappings == nil {
 		return nil, fmt.Errorf("options --include and --ignore leave none of the %s", cli.Quantity(before, "source file", "source files"))
 	}
-	if !c.noMarkers && (!c.fixedLines || c.excludeGenerated) {
+	if !c.fixedLines || c.excludeGenerated {
 		c.exclude(env, cov)
 	}
 	return cov, nil
@@ -127,7 +126,7 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		return nil, err
 	}
 	if len(profiles) == 1 && profiles[0] != inputs.Stdin && !c.merge.Loss.Given() {
-		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 {
+		if ins, err := inputs.Expand(profiles, sources.Options(env)); err == nil && len(ins) == 1 && !holdsSeveral(ins[0]) {
 			v, err := sources.ReadView(env, profiles[0], opt, nil)
 			switch profile.ClassOf(err) {
 			case profile.ErrCorrupt, profile.ErrTruncated, profile.ErrMismatch:
@@ -169,6 +168,21 @@ func (c *shared) view(ctx context.Context, env *cli.Env, profiles []string) (pro
 		return sum.View(name, opt)
 	}
 	return formats.View(name, written.Bytes(), opt)
+}
+
+// holdsSeveral reports whether an input is an archive of several files. It reads no further than the second file.
+func holdsSeveral(in inputs.Input) bool {
+	if !in.Reopens() || !in.Heads(true, func([]byte) bool { return false }) {
+		return false
+	}
+	files := 0
+	_ = in.Each(nil, func(*inputs.Data) error {
+		if files++; files > 1 {
+			return errSeen
+		}
+		return nil
+	})
+	return files > 1
 }
 
 // readParts reads the profiles of a merge again. It ignores a profile that cannot be read, which the
@@ -235,13 +249,21 @@ func likelyCause(cov *coverage.Coverage) (cause string, of int) {
 const maxUnread = 3
 
 // exclude leaves out the lines that markers and options exclude, and prints their number. A note lists
-// the first sources that cannot be read.
+// the first sources that cannot be read. With --no-markers it leaves out only the lines behind the end of their source.
 func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 	var unread []string
-	marked, generated := 0, 0
+	marked, generated, behind := 0, 0, 0
 	before := cov.Total.Lines.Total
 	cov.Files = slices.DeleteFunc(cov.Files, func(f *coverage.File) bool {
-		source, err := readSource(f.Path)
+		source, err := sources.ReadSource(f.Path)
+		if c.noMarkers {
+			source = bytes.Map(func(r rune) rune { // lines without text
+				if r == '\n' || r == '\r' {
+					return r
+				}
+				return ' '
+			}, source)
+		}
 		switch {
 		case err != nil:
 			unread = append(unread, f.Path)
@@ -250,6 +272,10 @@ func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 			return true
 		case !c.fixedLines && f.Exclude(source, c.excluded):
 			marked++
+		}
+		if f.Behind > 0 {
+			c.behind[f.Path] = max(c.behind[f.Path], f.Behind)
+			behind += f.Behind
 		}
 		return false
 	})
@@ -274,16 +300,35 @@ func (c *shared) exclude(env *cli.Env, cov *coverage.Coverage) {
 			by = append(by, "in "+cli.Quantity(generated, "generated source file", "generated source files"))
 		}
 		fmt.Fprintf(env.Stderr, "excluded: %s, %s (--no-markers counts them)\n",
-			cli.Quantity(before-cov.Total.Lines.Total, "line", "lines"), strings.Join(by, " and "))
+			cli.Quantity(before-behind-cov.Total.Lines.Total, "line", "lines"), strings.Join(by, " and "))
 	}
-	if n := len(unread); n > 0 {
-		list := strings.Join(unread[:min(n, maxUnread)], ", ")
-		if n > maxUnread {
-			list += ", …"
-		}
+	if n := len(unread); n > 0 && !c.noMarkers {
 		fmt.Fprintf(env.Stderr, "note: cannot look for markers in %s: %s\n",
-			cli.Quantity(n, "source file", "source files"), console.Printable(list))
+			cli.Quantity(n, "source file", "source files"), someOf(unread))
 	}
+}
+
+// someOf lists the first sources.
+func someOf(paths []string) string {
+	list := strings.Join(paths[:min(len(paths), maxUnread)], ", ")
+	if len(paths) > maxUnread {
+		list += ", …"
+	}
+	return console.Printable(list)
+}
+
+// warnBehind names the sources that have fewer lines than what was compiled of them.
+func (c *shared) warnBehind(env *cli.Env, quiet bool) {
+	if len(c.behind) == 0 || quiet {
+		return
+	}
+	lines := 0
+	for _, n := range c.behind {
+		lines += n
+	}
+	paths := slices.Sorted(maps.Keys(c.behind))
+	fmt.Fprintf(env.Stderr, "warning: left out %s behind the end of %s, which differ from what was compiled: %s\n",
+		cli.Quantity(lines, "line", "lines"), cli.Quantity(len(paths), "source file", "source files"), someOf(paths))
 }
 
 // generatedWords matches what tools write at the beginning of the sources that they generate.
@@ -303,20 +348,4 @@ func isGenerated(source []byte) bool {
 		}
 	}
 	return false
-}
-
-// maxSource is the size, in bytes, of the largest source that is searched for markers.
-const maxSource = 64 << 20
-
-// readSource reads a source file. It refuses anything but a regular file of at most maxSource bytes:
-// paths come from profiles, and may name a device.
-func readSource(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil, errors.New("no source file")
-	}
-	return os.ReadFile(path)
 }

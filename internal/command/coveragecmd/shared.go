@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/merging"
+	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
+	"github.com/profuse-pgo/profuse/internal/sourcepath"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
@@ -26,12 +28,14 @@ type shared struct {
 	// The source files and lines that count. check makes path and excluded of them.
 	source           string
 	pathMaps         cli.List
+	roots            sources.Roots // of the names in output
 	include, ignore  cli.List
 	noMarkers        bool
 	excludeGenerated bool
 	excludeLines     cli.List
 	fixedLines       bool // the sources have changed since: their markers and excludeLines do not apply
 
+	behind   map[string]int         // lines behind the end of their source, which are left out, by path
 	path     func(string) string    // returns the path to report for a source file; "" leaves the file out
 	excluded func(line []byte) bool // reports whether --exclude-lines excludes a line; nil without it
 }
@@ -41,9 +45,10 @@ func (c *shared) declare(f *cli.Flags) {
 	f.BoolVar(&c.demangle, "demangle", false, "demangle C++ and Rust names in OUTPUT")
 	f.StringVar(&c.source, "source", "", "`DIR` folder of the sources, put before relative file names")
 	f.Var(&c.pathMaps, "path-map", "`FROM=TO` replace the folder FROM at the beginning of paths with TO, which may be empty; repeatable, the first that matches counts")
+	c.roots.Declare(f)
 	f.Var(&c.include, "include", "`REGEX` only source files whose path matches REGEX; repeatable")
 	f.Var(&c.ignore, "ignore", "`REGEX` leave out source files whose path matches REGEX; repeatable")
-	f.BoolVar(&c.noMarkers, "no-markers", false, "do not read markers such as LCOV_EXCL_LINE from the sources")
+	f.BoolVar(&c.noMarkers, "no-markers", false, "do not heed markers such as LCOV_EXCL_LINE in the sources")
 	f.BoolVar(&c.excludeGenerated, "exclude-generated", false, "leave out source files whose first lines say that a tool made them, such as \"@generated\"")
 	f.Var(&c.excludeLines, "exclude-lines", "`REGEX` leave out source lines that match REGEX, as if marked; repeatable")
 	f.IntVar(&c.merge.Workers, "j", 0, "`N` read N inputs at the same time; the result does not depend on N (default one per CPU)")
@@ -54,6 +59,7 @@ func (c *shared) declare(f *cli.Flags) {
 
 // check parses the options about paths into c.path, and the options about lines into c.excluded.
 func (c *shared) check() error {
+	c.behind = make(map[string]int)
 	if c.merge.Workers < 0 {
 		return cli.Usagef("option -j takes a number from 1 up")
 	}
@@ -63,7 +69,7 @@ func (c *shared) check() error {
 		if !ok || from == "" {
 			return cli.Usagef("option --path-map takes FROM=TO, not %q", m)
 		}
-		maps = append(maps, pathMap{trimSlash(from), trimSlash(to)})
+		maps = append(maps, pathMap{sourcepath.TrimSlash(from), sourcepath.TrimSlash(to)})
 	}
 	lines, err := compilePatterns("exclude-lines", c.excludeLines)
 	if err != nil {
@@ -73,7 +79,7 @@ func (c *shared) check() error {
 		c.excluded = func(line []byte) bool { return lines.match(string(line)) }
 	}
 	if c.noMarkers && (c.excludeGenerated || len(lines) > 0) {
-		return cli.Usagef("options --exclude-generated and --exclude-lines need the sources, which --no-markers does not read")
+		return cli.Usagef("options --exclude-generated and --exclude-lines exclude --no-markers")
 	}
 	include, err := compilePatterns("include", c.include)
 	if err != nil {
@@ -99,27 +105,28 @@ type pathMap struct{ from, to string }
 // mapPath applies --path-map, then --source. Of a Windows path, what --path-map leaves and relative paths get slashes,
 // so that they join the paths of other systems and name files on this one.
 func (c *shared) mapPath(maps []pathMap, path string) string {
-	windows := isWindows(path)
-	if windows && !isAbsolute(path) {
-		path = slashed(path)
+	i := slices.IndexFunc(maps, func(m pathMap) bool { _, ok := sourcepath.Below(path, m.from); return ok })
+	switch {
+	case i >= 0:
+		path = maps[i].replace(path)
+	case sourcepath.IsWindows(path) && !sourcepath.IsAbsolute(path):
+		path = sourcepath.Slashed(path)
 	}
-	for _, m := range maps {
-		if rest, ok := cutFolder(path, m.from, windows); ok {
-			switch {
-			case isWindows(m.to) && !strings.Contains(m.to, "/"):
-				path = m.to + `\` + strings.ReplaceAll(rest, "/", `\`)
-			case m.to != "":
-				path = m.to + "/" + rest
-			default:
-				path = rest
-			}
-			break
-		}
-	}
-	if c.source != "" && !isAbsolute(path) {
-		path = trimSlash(c.source) + "/" + path
+	if c.source != "" && !sourcepath.IsAbsolute(path) {
+		path = sourcepath.TrimSlash(c.source) + "/" + path
 	}
 	return path
+}
+
+func (m *pathMap) replace(path string) string {
+	rest, _ := sourcepath.Below(path, m.from)
+	switch {
+	case sourcepath.IsWindows(m.to) && !strings.Contains(m.to, "/"):
+		return m.to + `\` + strings.ReplaceAll(rest, "/", `\`)
+	case m.to != "":
+		return m.to + "/" + rest
+	}
+	return rest
 }
 
 // patterns are the values of a repeatable option.
@@ -140,42 +147,8 @@ func (p patterns) match(text string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
-func trimSlash(dir string) string { return strings.TrimRight(dir, `/\`) }
-
-// cutFolder returns the part of a path below a folder. The separator is a slash or a backslash. Windows paths match
-// with either, and without regard to case, and the part has slashes.
-func cutFolder(path, dir string, windows bool) (rest string, ok bool) {
-	if windows {
-		if path, dir = slashed(path), slashed(dir); len(path) >= len(dir) && strings.EqualFold(path[:len(dir)], dir) {
-			rest, ok = path[len(dir):], true
-		}
-	} else {
-		rest, ok = strings.CutPrefix(path, dir)
-	}
-	if !ok || rest == "" || rest[0] != '/' && rest[0] != '\\' {
-		return path, false
-	}
-	return rest[1:], true
-}
-
-func slashed(path string) string { return strings.ReplaceAll(path, `\`, "/") }
-
-// isWindows reports whether a path is of Windows: with a drive, of a server, or with backslashes as the only separators.
-func isWindows(path string) bool {
-	return strings.HasPrefix(path, `\\`) || hasDrive(path) || strings.Contains(path, `\`) && !strings.Contains(path, "/")
-}
-
-func hasDrive(path string) bool {
-	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
-}
-
-// isAbsolute reports whether a path is absolute on Unix or on Windows: a profile may be of another system.
-func isAbsolute(path string) bool {
-	return path != "" && (path[0] == '/' || path[0] == '\\') || hasDrive(path)
-}
-
 func (c *shared) writeOptions() coverage.WriteOptions {
-	opt := coverage.WriteOptions{Source: readSource}
+	opt := coverage.WriteOptions{}
 	if c.demangle {
 		opt.Name = func(s *profile.Symbol) string { return symbols.Demangle(s.String()) + s.Signature }
 	}

@@ -101,6 +101,7 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 	if err := c.readAll(ctx, env, args); err != nil {
 		return err
 	}
+	c.warnBehind(env, c.quiet)
 	switch {
 	case len(c.matrix.names) == 0:
 		return errors.New("the inputs name no test: TEST=INPUT does")
@@ -128,6 +129,11 @@ func (c *testsRun) run(ctx context.Context, env *cli.Env, args []string) error {
 // readAll reads the inputs, and writes the tracefile meanwhile, so that the coverage of only one test is in memory.
 func (c *testsRun) readAll(ctx context.Context, env *cli.Env, args []string) error {
 	c.merge.Programs.Mappings = new(formats.Mappings)
+	defer func() {
+		if programs := c.merge.Programs.Mappings.Programs; programs != nil {
+			programs.Close()
+		}
+	}()
 	tests, traces, err := namedTests(env, args)
 	if err != nil {
 		return err
@@ -182,9 +188,7 @@ func (c *testsRun) readTests(ctx context.Context, env *cli.Env, tests []namedTes
 			return coverage.ReadTests(d.Name(), d.Bytes(), func(test string, f *coverage.File) error {
 				cov := coverage.Union(&coverage.Coverage{HasLines: true, Files: []*coverage.File{f}})
 				cov.Rename(c.path)
-				if !c.noMarkers {
-					c.exclude(env, cov)
-				}
+				c.exclude(env, cov)
 				return c.addTest(test, cov)
 			})
 		})
@@ -226,7 +230,7 @@ func (c *testsRun) addTest(test string, cov *coverage.Coverage) error {
 
 func (c *testsRun) writeSections(cov *coverage.Coverage, title string) error {
 	opt := c.writeOptions()
-	opt.Test = title
+	opt.Test, opt.Roots = title, c.roots.Given()
 	return coverage.Write(c.out, cov, "lcov", opt)
 }
 

@@ -32,7 +32,7 @@ type Programs struct {
 
 // Declare declares the options for programs of machine code.
 func (p *Programs) Declare(f *cli.Flags) {
-	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder to search for it by build id; "+
+	f.Var(&p.Paths, "program", "`PATH` program or library that was profiled, with debug information, or a folder or archive (tar, zip) to search for it by build id; "+
 		"repeatable")
 	f.Alias("program", "profiled-binary", "correlate", "debug")
 	p.DeclareArch(f)

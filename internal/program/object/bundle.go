@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 )
 
@@ -34,4 +35,16 @@ func BundledFile(path string) (string, error) {
 			Want("1").Unsupported()
 	}
 	return filepath.Join(dir, entries[0].Name()), nil
+}
+
+// IsFolder reports whether programs are searched for in a path: a folder, but no .dSYM bundle, or an archive.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return false
+	case info.IsDir():
+		return filepath.Ext(filepath.Clean(path)) != ".dSYM"
+	}
+	return info.Mode().IsRegular() && inputs.File(path, inputs.Options{}).Heads(true, func([]byte) bool { return false })
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/merge"
 	"github.com/profuse-pgo/profuse/profile"
@@ -63,7 +64,7 @@ func (c *adder) Check(r *merging.Options) error {
 }
 
 // Open checks the weights, the program and the name of the output. There may be one program, but
-// no folder of programs: raw profiles have no build id.
+// no folder or archive of programs: raw profiles have no build id.
 func (c *adder) Open(r *merging.Options, _ func(string)) error {
 	if slices.ContainsFunc(r.Weights, func(w string) bool { return strings.Contains(w, ".") }) {
 		return cli.Usagef("option --weighted-input takes whole numbers for MIP profiles")
@@ -72,8 +73,8 @@ func (c *adder) Open(r *merging.Options, _ func(string)) error {
 		return cli.Usagef("a MIP merge takes one program; --program names %d", n)
 	}
 	for _, path := range r.Programs.Paths {
-		if in, err := sources.BinaryPath(path, r.Open); sources.IsFolder(path) && (err != nil || sources.IsFolder(in.Name)) {
-			return cli.Usagef("option --program: %s is a folder, but raw MIP profiles hold no build id to search for: name the program", path)
+		if object.IsFolder(path) {
+			return cli.Usagef("option --program: %s is a folder or an archive, but raw MIP profiles hold no build id to search for: name the program", path)
 		}
 	}
 	return r.CheckName()
