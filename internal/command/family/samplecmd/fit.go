@@ -69,7 +69,12 @@ type functionStale struct {
 
 // fitOf compares a profile with a program. Damage in the program's debug information is only a
 // warning if something can be compared.
-func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
+func fitOf(opt family.Program, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
+	program, err := symbolize.Open(opt.Path, opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close()
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err
@@ -135,7 +140,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	for _, part := range partTexts {
 		facts.Parts = append(facts.Parts, partFacts{What: part.what})
 	}
-	out := &family.Fit{JSON: facts}
+	out := &family.Fit{Unit: "Samples", JSON: facts}
 	lost, hot, hotLost := 0, 0, 0
 	hotFrom, _ := p.Summarize().Cutoffs.Hot()
 	hotFrom = max(hotFrom, 1)
@@ -170,6 +175,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 		facts.Parts[i].Share = tally.Share(facts.Parts[i].Samples, fit.Samples)
 	}
 	out.Stale = tally.Share(fit.Stale, fit.Samples)
+	out.Changed = facts.Parts[changed].Share + facts.Parts[lines].Share
 	out.Lost, out.HotLost = tally.Share(lost, out.Ran), tally.Share(hotLost, hot)
 	out.Facts = func(name func(string) string) [][2]string { return facts.rows(p, name) }
 	out.Parts, out.Functions = facts.partRows(), facts.table
