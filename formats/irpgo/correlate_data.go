@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -39,6 +40,10 @@ func correlateData(f *symbolize.File) (*Correlation, error) {
 			names := bytes.TrimLeft(data, "\x00")
 			err = decodeNames(s.Name, s.Offset+int64(len(data)-len(names)), names, func(name string) { b.c.names = append(b.c.names, name) })
 		default:
+			// In an object for 32 bits the last record has no padding.
+			if pad := cursor.PadTo(uint64(len(data)), 8); pad > 0 {
+				data = append(data[:len(data):len(data)], make([]byte, pad)...)
+			}
 			records = append(records, rawSection{data, s.Offset})
 		}
 		if err != nil {

@@ -235,7 +235,7 @@ func (g *gate) compareWithProgram(env *cli.Env, file string, limits []verdict) (
 	found := [...]float64{hotTurnover: fit.HotLost, lostFunctions: fit.Lost, changedWeight: fit.Changed, overlap: 1 - fit.Stale}
 	var verdicts []verdict
 	for i, v := range limits {
-		if v.what = gateLimits[i].forProgram; v.what != "" {
+		if v.what = gateLimits[i].forProgram; v.what != "" && found[i] != family.NoLimit {
 			v.set(found[i], fit.Ran > 0)
 			verdicts = append(verdicts, v)
 		}

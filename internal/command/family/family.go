@@ -72,13 +72,17 @@ type Origin struct {
 	Needs []string
 }
 
+// NoLimit stands for a share without a limit of its own: compilers use a part of the samples of functions that have
+// changed.
+const NoLimit = -1
+
 // A Fit says how much of a profile fits a program, which may be a later build than the profiled
 // one. Shares are from 0 to 1.
 type Fit struct {
 	Stale   float64 // share of the profile's weight that does not fit
 	Lost    float64 // share of the functions that ran and are no longer in the program
 	HotLost float64 // share of the hot functions that are gone or have changed
-	Changed float64 // share of the profile's weight that does not fit because functions have changed
+	Changed float64 // share of the profile's weight that does not fit because functions have changed; or NoLimit
 	Ran     int     // number of functions that ran
 
 	// Facts returns labels and values. It passes names of files through name.

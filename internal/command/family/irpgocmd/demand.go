@@ -55,11 +55,6 @@ func readDemand(p family.Program, warn func(profile.Warning)) (*demand, error) {
 		}
 		return d.addMapping(path, data, p.Options.Arch)
 	})
-	if err == nil && len(d.shapes) == 0 {
-		err = flaw.File(path).Field("instrumentation").Got("none").Want("a build of the new sources with -fprofile-generate, "+
-			"-fprofile-instr-generate or rustc's -C profile-generate, whichever the profile is of").
-			Hint("its object files and static libraries will do, but not for link-time optimization").Empty()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -154,27 +149,28 @@ func (d *demand) compared() (word, text string) {
 	return "mapping", "names and hashes, of the coverage mapping"
 }
 
-// admit returns an error if the profile comes from another kind of instrumentation: none of its hashes would fit.
+// admit returns an error if the program is not instrumented, or not as the profile: none of its hashes would fit. A
+// profile without functions may be of any kind.
 func (d *demand) admit(p *irpgo.Profile, program, name string) error {
-	if d.hasVariant && p.Variant.Has(irpgo.IRLevel) != d.variant.Has(irpgo.IRLevel) {
-		kinds := map[bool]string{
-			true: "by the IR pass (-fprofile-generate)", false: "by the front end (-fprofile-instr-generate)",
+	var got, want string
+	switch kinds := map[bool]string{true: "by the IR pass (-fprofile-generate, rustc -C profile-generate)", false: "by the front end (-fprofile-instr-generate)"}; {
+	case d.total == 0:
+		return flaw.File(program).Field("instrumentation").Got("none").
+			Want("a build of the new sources that is instrumented " + kinds[p.Variant.Has(irpgo.IRLevel)]).
+			Hint("objects and static libraries will do, but not the objects of link-time optimization").Mismatch()
+	case len(p.Functions) == 0:
+	case d.hasVariant && p.Variant.Has(irpgo.IRLevel) != d.variant.Has(irpgo.IRLevel):
+		got, want = kinds[d.variant.Has(irpgo.IRLevel)], kinds[p.Variant.Has(irpgo.IRLevel)]
+	case !slices.ContainsFunc(p.Functions, func(f irpgo.Function) bool { return slices.ContainsFunc(f.Records, d.judgesRecord) }):
+		got, want = "context-sensitive (-fcs-profile-generate)", "without contexts (-fprofile-generate)"
+		if !d.sensitive {
+			got, want = want, got
 		}
-		return flaw.File(program).Field("instrumentation").Got(kinds[d.variant.Has(irpgo.IRLevel)]).
-			Want(kinds[p.Variant.Has(irpgo.IRLevel)] + ", as of the profile " + name).Mismatch()
 	}
-	if !d.judges(p) {
-		return flaw.File(program).Field("instrumentation").Got(map[bool]string{true: "context-sensitive", false: "without contexts"}[d.sensitive]).
-			Want("the kind that the records of " + name + " are of").Mismatch()
+	if want == "" {
+		return nil
 	}
-	return nil
-}
-
-// judges reports whether the program has functions of a kind that the profile has records of.
-func (d *demand) judges(p *irpgo.Profile) bool {
-	return len(p.Functions) == 0 || slices.ContainsFunc(p.Functions, func(f irpgo.Function) bool {
-		return slices.ContainsFunc(f.Records, d.judgesRecord)
-	})
+	return flaw.File(program).Field("instrumentation").Got(got).Want(want + ", as of the profile " + name).Mismatch()
 }
 
 // judgesRecord reports whether the program says whether a record fits: a build with -fcs-profile-generate says nothing of

@@ -66,7 +66,7 @@ var conditionTexts = [numConditions]struct{ what, text string }{
 	counters: {"counters", "of functions that have another number of counters"},
 	changed:  {"changed", "of functions that have changed: another hash"},
 	other:    {"other", "of other versions of functions that fit"},
-	renamed:  {"renamed", "of functions that have another name"},
+	renamed:  {"renamed", "of functions that seem to have another name"},
 	gone:     {"gone", "of functions that are gone"},
 }
 

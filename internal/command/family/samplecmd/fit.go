@@ -140,7 +140,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	for _, part := range partTexts {
 		facts.Parts = append(facts.Parts, partFacts{What: part.what})
 	}
-	out := &family.Fit{Unit: "Samples", JSON: facts}
+	out := &family.Fit{Unit: "Samples", JSON: facts, Changed: family.NoLimit}
 	lost, hot, hotLost := 0, 0, 0
 	hotFrom, _ := p.Summarize().Cutoffs.Hot()
 	hotFrom = max(hotFrom, 1)
@@ -175,7 +175,6 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 		facts.Parts[i].Share = tally.Share(facts.Parts[i].Samples, fit.Samples)
 	}
 	out.Stale = tally.Share(fit.Stale, fit.Samples)
-	out.Changed = facts.Parts[changed].Share + facts.Parts[lines].Share
 	out.Lost, out.HotLost = tally.Share(lost, out.Ran), tally.Share(hotLost, hot)
 	out.Facts = func(name func(string) string) [][2]string { return facts.rows(p, name) }
 	out.Parts, out.Functions = facts.partRows(), facts.table
