@@ -218,7 +218,7 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 			for _, r := range src.Records {
 				f := newFunction()
 				*f = profile.Function{Symbol: symbol, Hash: r.Hash}
-				if r.IsCS() {
+				if r.IsCS() && v.p.Variant.Has(IRLevel) { // hashes of the front end may have the bit, too
 					f.Labels = append(f.Labels, csLabel)
 				}
 				v.fillCounts(f, r, newBlocks)

@@ -58,13 +58,18 @@ func readDemand(p family.Program, warn func(profile.Warning)) (*demand, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.count()
+	return d, nil
+}
+
+// count sets what d knows of all its shapes.
+func (d *demand) count() {
 	for _, shapes := range d.shapes {
 		d.total += len(shapes)
 		for _, s := range shapes {
 			d.plain, d.sensitive = d.plain || !s.isCS(), d.sensitive || s.isCS()
 		}
 	}
-	return d, nil
 }
 
 // addImage adds the functions of the data records of an image. If the program was built for correlation with debug
@@ -161,7 +166,9 @@ func (d *demand) admit(p *irpgo.Profile, program, name string) error {
 	case len(p.Functions) == 0:
 	case d.hasVariant && p.Variant.Has(irpgo.IRLevel) != d.variant.Has(irpgo.IRLevel):
 		got, want = kinds[d.variant.Has(irpgo.IRLevel)], kinds[p.Variant.Has(irpgo.IRLevel)]
-	case !slices.ContainsFunc(p.Functions, func(f irpgo.Function) bool { return slices.ContainsFunc(f.Records, d.judgesRecord) }):
+	case !slices.ContainsFunc(p.Functions, func(f irpgo.Function) bool {
+		return slices.ContainsFunc(f.Records, func(r *irpgo.Record) bool { return d.judges(p, r) })
+	}):
 		got, want = "context-sensitive (-fcs-profile-generate)", "without contexts (-fprofile-generate)"
 		if !d.sensitive {
 			got, want = want, got
@@ -173,10 +180,14 @@ func (d *demand) admit(p *irpgo.Profile, program, name string) error {
 	return flaw.File(program).Field("instrumentation").Got(got).Want(want + ", as of the profile " + name).Mismatch()
 }
 
-// judgesRecord reports whether the program says whether a record fits: a build with -fcs-profile-generate says nothing of
-// records without contexts, and other builds nothing of context-sensitive records.
-func (d *demand) judgesRecord(r *irpgo.Record) bool {
-	if r.IsCS() {
+// judges reports whether the program says whether a record of a profile fits: a build with -fcs-profile-generate says
+// nothing of records without contexts, and other builds nothing of context-sensitive records. Hashes of the front end may
+// have the bit of context-sensitive ones, but it means nothing there.
+func (d *demand) judges(p *irpgo.Profile, r *irpgo.Record) bool {
+	switch {
+	case !p.Variant.Has(irpgo.IRLevel):
+		return true
+	case r.IsCS():
 		return d.sensitive
 	}
 	return d.plain

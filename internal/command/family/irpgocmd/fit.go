@@ -100,6 +100,9 @@ func (f *fitter) lookUp() {
 				w.Mismatched++
 			default:
 				w.Missing++
+				if !f.p.Variant.Has(irpgo.IRLevel) {
+					w.Unlike++
+				}
 			}
 		}
 	}
@@ -107,7 +110,8 @@ func (f *fitter) lookUp() {
 }
 
 // in says how compilers find a shape among the records of its name: the record of its hash (fits, or counters if it has
-// another number of counters), only records with other hashes (changed), or none of its kind (gone).
+// another number of counters), only records with other hashes (changed), or none with the same bit for contexts in its
+// hash (gone).
 func (s shape) in(records []*irpgo.Record) (condition int) {
 	condition = gone
 	for _, r := range records {
@@ -130,7 +134,7 @@ func (f *fitter) addFunction(fn *irpgo.Function) {
 	fitting := false
 	for _, r := range fn.Records {
 		sum := sumOf(r)
-		if !f.d.judgesRecord(r) {
+		if !f.d.judges(f.p, r) {
 			f.facts.Unjudged = saturate.Add(f.facts.Unjudged, sum)
 			continue
 		}
@@ -141,7 +145,7 @@ func (f *fitter) addFunction(fn *irpgo.Function) {
 		}
 		condition := gone
 		for _, s := range shapes {
-			condition = min(condition, s.in([]*irpgo.Record{r}))
+			condition = min(condition, s.in([]*irpgo.Record{r}), changed)
 		}
 		if condition == fits {
 			fitting = true

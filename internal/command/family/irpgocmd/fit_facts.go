@@ -46,6 +46,9 @@ type warningFacts struct {
 	Mismatched   int `json:"mismatched"`   // "function control flow change detected", "mismatched data"
 	Inconsistent int `json:"inconsistent"` // "Inconsistent number of counts"; only with profiles of the IR pass
 	Missing      int `json:"missing"`      // "no profile data available for function", "no data"
+	// Unlike is how many of the missing ones clang 14 counts as mismatched: functions of the front end whose records have
+	// hashes with another bit 60, which in profiles of the IR pass marks contexts. Later releases do not see such records.
+	Unlike int `json:"unlike"`
 }
 
 // functionStale is a function of the profile that does not fit, or does not fit wholly.
