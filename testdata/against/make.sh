@@ -40,7 +40,7 @@ done
 clang-14 --target=i386-linux-gnu $later -fprofile-generate -c drift.c -o "$out/ir-14-i386.o"
 clang-22 $later -fPIC -fprofile-generate -c drift.c -o drift.o
 ld.lld-22 -shared -s -o "$out/ir.so" drift.o
-lld-link-22 /dll /nodefaultlib /noentry /force:unresolved /timestamp:0 /opt:noref /export:main "/out:$out/ir.dll" "$out/ir-x86_64-pc-windows-msvc.o" 2>/dev/null
+lld-link-22 /dll /nodefaultlib /noentry /force:unresolved /timestamp:0 /opt:noref /export:main "/out:$out/ir.dll" "$out/ir-x86_64-pc-windows-msvc.o" 2>/dev/null && rm "$out/ir.lib"
 clang-22 --target=x86_64-apple-macos $later -fprofile-generate -c drift.c -o other.o
 llvm-lipo-22 -create -output "$out/ir.fat" "$out/ir-arm64-apple-macos.o" other.o
 llvm-ar-22 rcD "$out/ir.a" "$out/plain.o" "$out/ir-22.o"

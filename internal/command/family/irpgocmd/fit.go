@@ -2,6 +2,7 @@ package irpgocmd
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/formats"
@@ -48,9 +49,9 @@ type fitter struct {
 	p         *irpgo.Profile
 	d         *demand
 	facts     *fitFacts
-	wanted    map[string]string // by name in the profile: name in the program
-	functions []functionFit     // judged ones
-	newNames  []string          // functions of the program that the profile lacks
+	wanted    map[string][]shape // by name in the profile: what the program looks for under it
+	functions []functionFit      // judged ones
+	newNames  []string           // functions of the program that the profile lacks
 }
 
 // A functionFit says how the records of a function fit.
@@ -63,7 +64,7 @@ type functionFit struct {
 }
 
 func compareWithDemand(p *irpgo.Profile, d *demand, program string) *fitter {
-	f := &fitter{p: p, d: d, facts: newFitFacts(d, program), wanted: make(map[string]string)}
+	f := &fitter{p: p, d: d, facts: newFitFacts(d, program), wanted: make(map[string][]shape)}
 	f.lookUp()
 	for i := range p.Functions {
 		f.addFunction(&p.Functions[i])
@@ -79,8 +80,8 @@ func (f *fitter) lookUp() {
 		byName[f.p.Functions[i].Name] = &f.p.Functions[i]
 	}
 	w := &f.facts.Warnings
-	for name, shapes := range f.d.shapes {
-		found := byName[name]
+	for _, name := range slices.Sorted(maps.Keys(f.d.shapes)) {
+		shapes, found := f.d.shapes[name], byName[name]
 		if found == nil {
 			found = byName[oldName(name)]
 		}
@@ -90,7 +91,7 @@ func (f *fitter) lookUp() {
 			f.newNames = append(f.newNames, name)
 			continue
 		}
-		f.wanted[found.Name] = name
+		f.wanted[found.Name] = append(f.wanted[found.Name], shapes...)
 		for _, s := range shapes {
 			switch s.in(found.Records) {
 			case fits:
@@ -106,7 +107,6 @@ func (f *fitter) lookUp() {
 			}
 		}
 	}
-	slices.Sort(f.newNames)
 }
 
 // in says how compilers find a shape among the records of its name: the record of its hash (fits, or counters if it has
@@ -129,7 +129,7 @@ func (s shape) in(records []*irpgo.Record) (condition int) {
 
 // addFunction adds a function of the profile, if the program says whether its records fit.
 func (f *fitter) addFunction(fn *irpgo.Function) {
-	shapes := f.d.shapes[f.wanted[fn.Name]]
+	shapes := f.wanted[fn.Name]
 	fit := functionFit{functionStale: functionStale{Name: fn.Name}, condition: gone}
 	fitting := false
 	for _, r := range fn.Records {
