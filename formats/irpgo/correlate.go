@@ -24,6 +24,9 @@ type Correlation struct {
 	CountersSize uint64
 	// BinaryID is the build id of the program; nil if it has none.
 	BinaryID []byte
+	// Variant is the variant of the program's raw profiles, if HasVariant is set. Only From "data" sets it.
+	Variant    Variant
+	HasVariant bool
 
 	names []string // of all functions that the program knows
 }
@@ -54,6 +57,10 @@ const (
 type CorrelateOptions struct {
 	// From is "debug-info" or "binary", the kinds of -profile-correlate. "" means binary if the
 	// program has the sections of a program that was built for that, else debug-info.
+	//
+	// "data" means the data records themselves, in any instrumented program, library or object file: names, hashes and
+	// numbers of counters, each once, without their places. A program without records is an error of class
+	// [profile.ErrEmpty].
 	From string
 	// Warn receives functions that are described incompletely and left out; nil drops them.
 	Warn func(profile.Warning)
@@ -61,6 +68,9 @@ type CorrelateOptions struct {
 
 // Correlate reads what a program built with -profile-correlate knows of its functions.
 func Correlate(f *symbolize.File, opt CorrelateOptions) (*Correlation, error) {
+	if opt.From == "data" {
+		return correlateData(f)
+	}
 	if opt.From == "binary" || opt.From == "" && f.Section(covDataSection) != nil {
 		return correlateBinary(f, opt.Warn)
 	}
@@ -193,11 +203,8 @@ func (b *correlationBuilder) probe(p *dwarf.Probe) {
 // records adds the data records of a section. They have the layout of raw profiles of the same compiler, the same
 // in all releases with binary correlation, and hold the addresses of their counters.
 func (b *correlationBuilder) records(data []byte, off int64) {
-	order := binary.ByteOrder(binary.LittleEndian)
-	if b.f.BigEndian {
-		order = binary.BigEndian
-	}
-	p := &rawProfile{ptr: b.f.PointerSize, order: order, bigEndian: order == binary.ByteOrder(binary.BigEndian), layout: newRecordLayout(rawVersionLLVM22, b.f.PointerSize, NumValueKinds)}
+	p := b.rawProfile()
+	p.layout = newRecordLayout(rawVersionLLVM22, p.ptr, NumValueKinds)
 	p.records = rawSection{data, off}
 	for i := range p.numRecords() {
 		r := p.record(i)
@@ -215,6 +222,15 @@ func (b *correlationBuilder) records(data []byte, off int64) {
 			Counters: p.u32(r, p.layout.numCounters), Address: p.addr(r, p.layout.funcPtr),
 		})
 	}
+}
+
+// rawProfile returns a profile of the program's byte order and pointer size, without sections.
+func (b *correlationBuilder) rawProfile() *rawProfile {
+	p := &rawProfile{ptr: b.f.PointerSize, order: binary.LittleEndian, bigEndian: b.f.BigEndian}
+	if b.f.BigEndian {
+		p.order = binary.BigEndian
+	}
+	return p
 }
 
 // add adds a function unless another has its counters: copies of a function in

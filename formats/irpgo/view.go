@@ -59,9 +59,10 @@ func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profi
 			v.features.CallsAreCoverage = true
 		}
 	}
-	bitmaps := false
+	bitmaps, plain, sensitive := false, false, false
 	for f := range all {
 		for _, r := range f.Records {
+			plain, sensitive = plain || !r.IsCS(), sensitive || r.IsCS()
 			bitmaps = bitmaps || len(r.Bitmap) > 0
 			if len(r.Counts) > 0 {
 				v.features.Blocks = true
@@ -70,6 +71,14 @@ func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profi
 				v.features.Edges = true
 			}
 		}
+	}
+	switch {
+	case !p.Variant.Has(IRLevel):
+		v.identity.Hashes = "front-end"
+	case sensitive && !plain:
+		v.identity.Hashes = "context-sensitive"
+	default:
+		v.identity.Hashes = "ir"
 	}
 	if v.features.Blocks && p.Variant.Has(SingleByte) {
 		v.features.BlocksAreCoverage = true
@@ -209,7 +218,7 @@ func (v *view) functions(newFunction func() *profile.Function, newBlocks func(n 
 			for _, r := range src.Records {
 				f := newFunction()
 				*f = profile.Function{Symbol: symbol, Hash: r.Hash}
-				if r.IsCS() {
+				if r.IsCS() && v.p.Variant.Has(IRLevel) { // hashes of the front end may have the bit, too
 					f.Labels = append(f.Labels, csLabel)
 				}
 				v.fillCounts(f, r, newBlocks)

@@ -35,8 +35,9 @@ makes a remark on a file that alone differs from the rest: it may be of an older
 program, or damaged.
 
 --against also compares FILE with the last good profile, of any format, and fails if they differ too much, for example to stop a pipeline before it ships a
-profile of too few runs. A sample profile may also be compared with a program, to see before a
-build how much of it still fits: functions that are gone, renamed or changed.
+profile of too few runs. An LLVM profile may also be compared with a program, to see before a build how much of it
+still fits: functions that are gone, renamed or changed. For a sample profile this is a build of the new sources as
+usual; for an instrumentation profile an instrumented build, of which objects and static libraries will do.
 
 The exit code is 0 if all files are sound and within the limits, 1 if not, and 2 if
 the command line is wrong.`,

@@ -13,7 +13,6 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/sources"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
-	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/tally"
 	"github.com/profuse-pgo/profuse/profile/compare"
 	"github.com/profuse-pgo/profuse/symbolize"
@@ -26,34 +25,54 @@ type gate struct {
 	programs *sources.Programs // of the command
 }
 
-// A gateLimit is an option with a limit, its default value, and the verdict for a comparison with a profile.
+// A gateLimit is an option with a limit, its default value, and the verdict for a comparison with a profile. forProgram is
+// the subject of the verdict for a comparison with a program; "" if there is none.
 type gateLimit struct {
 	name, value, usage string
 	verdict            verdict
+	forProgram         string
 }
+
+// The indexes of the limits.
+const (
+	totalRatio = iota
+	hotTurnover
+	lostFunctions
+	changedWeight
+	overlap
+)
 
 var gateLimits = []gateLimit{
 	{
 		"min-total-ratio", "0.5", "`R` with --against: fail if the total count is less than R times the total count of LAST_GOOD; not for programs",
 		verdict{what: "Total count", least: true, ratio: true},
+		"",
 	},
 	{
 		"max-hot-turnover", "25%", "`P%` with --against: fail if more than P % of the hot functions are no longer hot; for a program, if they are gone or have changed",
 		verdict{what: "No longer hot"},
+		"Hot, and gone or changed",
 	},
 	{
 		"max-lost-functions", "10%", "`P%` with --against: fail if more than P % of the functions that ran no longer run; for a program, if they are gone or renamed",
 		verdict{what: "No longer run"},
+		"Functions that are gone",
+	},
+	{
+		"max-changed", "25%", "`P%` with --against: fail if functions that have changed, by the hashes of their control flow, have more than P % of the weight: compilers discard it",
+		verdict{what: "Weight of changed functions"},
+		"Weight of changed functions",
 	},
 	{
 		"min-overlap", "75%", "`P%` with --against: fail if the profiles give less than P % of their weight to the same functions; for a program, if less than P % of the weight fits it",
 		verdict{what: "Weight in common", least: true},
+		"Weight that fits",
 	},
 }
 
 func (g *gate) declare(f *cli.Flags) {
 	g.flags, g.values = f, make([]string, len(gateLimits))
-	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or a sample profile with this program")
+	f.StringVar(&g.base, "against", "", "`LAST_GOOD` also compare FILE with this profile, or with this program")
 	for i, l := range gateLimits {
 		f.StringVar(&g.values[i], l.name, l.value, l.usage)
 	}
@@ -96,7 +115,8 @@ type gateResult struct {
 	// What is printed, in this order. sides says what was compared; name prints a file name.
 	sides  func(name func(string) string) [][2]string
 	counts [][2]string
-	parts  [][]string // how the weight of a profile fits a program, under fitHeader
+	unit   string     // of the parts: "Samples"
+	parts  [][]string // how the weight of a profile fits a program
 	// Functions behind the verdicts: listings for two profiles, functions for a program.
 	listings  []changeList
 	functions func(p *console.Printer) (header []string, rows [][]string)
@@ -130,7 +150,7 @@ func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sources.IsProgram(g.base) {
+	if sources.IsProgram(g.base, true) {
 		return g.compareWithProgram(env, file, limits)
 	}
 	views, err := sources.OpenViews(env, []string{g.base, file}, g.programs, nil)
@@ -153,6 +173,14 @@ func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 			lost = append(lost, c)
 		}
 	}
+	var changed []compare.Change
+	changedShare := 0.0
+	for _, c := range r.HashChanged {
+		if c.New > 0 {
+			changed = append(changed, c)
+			changedShare += c.NewShare
+		}
+	}
 	j := &gateResult{
 		verdicts: limits,
 		sides:    func(name func(string) string) [][2]string { return sideRows(r, "Last good", name) },
@@ -164,6 +192,7 @@ func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 		listings: []changeList{
 			{"gone cold", "gone_cold", cold, true},
 			{"no longer run", "lost", lost, true},
+			{"control flow changed", "hash_changed", changed, true},
 		},
 	}
 	base, other := newSideJSON(&r.Base), newSideJSON(&r.New)
@@ -176,10 +205,11 @@ func (g *gate) compare(env *cli.Env, file string) (*gateResult, error) {
 	if ran && sameUnits(r) {
 		ratio = r.New.Total / r.Base.Total
 	}
-	limits[0].set(ratio, ran && sameUnits(r))
-	limits[1].set(r.HotTurnover, ran)
-	limits[2].set(tally.Share(len(lost), r.Base.Ran), ran)
-	limits[3].set(r.Overlap, ran)
+	limits[totalRatio].set(ratio, ran && sameUnits(r))
+	limits[hotTurnover].set(r.HotTurnover, ran)
+	limits[lostFunctions].set(tally.Share(len(lost), r.Base.Ran), ran)
+	limits[changedWeight].set(changedShare, r.Hashes && r.New.Total > 0)
+	limits[overlap].set(r.Overlap, ran)
 	return j, nil
 }
 
@@ -192,27 +222,25 @@ func (g *gate) compareWithProgram(env *cli.Env, file string, limits []verdict) (
 		if err != nil {
 			return err
 		}
+		program := family.Program{Path: g.base, Options: symbolize.Options{Arch: g.programs.Arch, Inputs: sources.Options(env), Workers: g.programs.Workers}}
 		if families.All[index].Fit == nil {
-			return flaw.File(g.base).Field("format").Got("a program").Want("the last good profile").
-				Hint("only sample profiles are compared with programs").Mismatch()
+			return program.NotComparable()
 		}
-		program, err := symbolize.Open(g.base, symbolize.Options{Arch: g.programs.Arch, Inputs: sources.Options(env), Workers: g.programs.Workers})
-		if err != nil {
-			return err
-		}
-		defer program.Close()
 		fit, err = families.All[index].Fit(program, d.Name(), d.Bytes(), console.Warnings(env))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	limits = limits[1:] // without the ratio of the totals
-	for i, found := range []float64{fit.HotLost, fit.Lost, 1 - fit.Stale} {
-		limits[i].what = [...]string{"Hot, and gone or changed", "Functions that are gone", "Weight that fits"}[i]
-		limits[i].set(found, fit.Ran > 0)
+	found := [...]float64{hotTurnover: fit.HotLost, lostFunctions: fit.Lost, changedWeight: fit.Changed, overlap: 1 - fit.Stale}
+	var verdicts []verdict
+	for i, v := range limits {
+		if v.what = gateLimits[i].forProgram; v.what != "" && found[i] != family.NoLimit {
+			v.set(found[i], fit.Ran > 0)
+			verdicts = append(verdicts, v)
+		}
 	}
-	return &gateResult{verdicts: limits, sides: fit.Facts, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}, nil
+	return &gateResult{verdicts: verdicts, sides: fit.Facts, unit: fit.Unit, parts: fit.Parts, functions: fit.Functions, against: againstJSON{Fit: fit.JSON}}, nil
 }
 
 func (r *gateResult) passed() bool {
@@ -251,7 +279,7 @@ func (r *gateResult) print(w io.Writer, env *cli.Env, markdown bool) {
 		p.List(r.counts)
 	}
 	if r.parts != nil {
-		p.table([]string{"Samples", "Share", "Functions", "Of the profile"}, r.parts)
+		p.table([]string{r.unit, "Share", "Functions", "Of the profile"}, r.parts)
 	}
 	r.printVerdicts(&p)
 	for _, l := range r.listings {

@@ -347,6 +347,12 @@ func unambiguous(c *collection, items []*item) map[string]*item {
 	return m
 }
 
+// sameHashes reports whether the hashes of two profiles are comparable.
+func (c *collection) sameHashes(other *collection) bool {
+	a, b := &c.side.Identity, &other.side.Identity
+	return a.Family == b.Family && a.Hashes == b.Hashes
+}
+
 // change returns the change of an item; b or n is nil if the profile lacks it.
 func (c *collection) change(other *collection, b, n *item) Change {
 	ch := Change{Before: c.temperature(b), After: other.temperature(n)}
@@ -366,8 +372,7 @@ func (c *collection) change(other *collection, b, n *item) Change {
 		}
 	}
 	ch.Delta = ch.NewShare - ch.BaseShare
-	// Hashes of different families are not comparable.
-	if b != nil && n != nil && b.hashed && n.hashed && c.side.Identity.Family == other.side.Identity.Family {
+	if b != nil && n != nil && b.hashed && n.hashed && c.sameHashes(other) {
 		ch.HashChanged = !n.hasHash(b.hash) && !slices.ContainsFunc(b.more, n.hasHash)
 	}
 	return ch

@@ -57,7 +57,7 @@ type Change struct {
 	Delta               float64 // NewShare - BaseShare
 	Before, After       Temperature
 	// HashChanged reports that the profiles share no control flow hash of the function. It is false for profiles
-	// of different families, whose hashes are not comparable.
+	// whose hashes are not comparable: of different families, or of different kinds ([profile.Identity].Hashes).
 	HashChanged bool
 
 	baseMost, newMost uint64 // greatest counts of a block
@@ -82,6 +82,9 @@ type Result struct {
 	// rank. Unlike shares, ranks do not depend on how a format counts.
 	RankCorrelation float64
 	Ranked          int
+
+	// Hashes reports that both profiles have hashes of control flow, of one kind.
+	Hashes bool
 
 	BecameHot   []Change // hot in the new profile only
 	LeftHot     []Change // hot in the base only
@@ -121,6 +124,7 @@ func Views(base, other profile.View, opt Options) (*Result, error) {
 		}
 	}
 	r.Base, r.New = b.side, n.side
+	r.Hashes = opt.Table == profile.FunctionSet && base.Features().Hashes && other.Features().Hashes && b.sameHashes(n)
 	r.fillLists(pair(b, n))
 	return r, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/files/packing"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/symbolize"
 )
@@ -38,7 +39,19 @@ type Family struct {
 	// profiles. random returns 32 random bits.
 	Randomize func(name string, data []byte, epsilon float64, random func() uint32) error
 	// Fit compares a profile with a program, for "profuse check --against PROGRAM"; may be nil.
-	Fit func(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+	Fit func(program Program, name string, data []byte, warn func(profile.Warning)) (*Fit, error)
+}
+
+// A Program is the program, library, object file or static archive that a profile is compared with.
+type Program struct {
+	Path    string
+	Options symbolize.Options // how to open it
+}
+
+// NotComparable returns the error about a profile of a kind that is not compared with programs.
+func (p *Program) NotComparable() error {
+	return flaw.File(p.Path).Field("format").Got("a program").Want("the last good profile").
+		Hint("only sample profiles and LLVM's instrumentation profiles are compared with programs").Mismatch()
 }
 
 // Help is the family's part in the help texts of commands.
@@ -59,16 +72,22 @@ type Origin struct {
 	Needs []string
 }
 
+// NoLimit stands for a share without a limit of its own: compilers use a part of the samples of functions that have
+// changed.
+const NoLimit = -1
+
 // A Fit says how much of a profile fits a program, which may be a later build than the profiled
 // one. Shares are from 0 to 1.
 type Fit struct {
 	Stale   float64 // share of the profile's weight that does not fit
 	Lost    float64 // share of the functions that ran and are no longer in the program
 	HotLost float64 // share of the hot functions that are gone or have changed
+	Changed float64 // share of the profile's weight that does not fit because functions have changed; or NoLimit
 	Ran     int     // number of functions that ran
 
 	// Facts returns labels and values. It passes names of files through name.
 	Facts func(name func(string) string) [][2]string
+	Unit  string     // title of the counts: "Samples"
 	Parts [][]string // parts of the weight: count, share, number of functions, description
 	// Functions lists the functions that do not fit, the greatest weight first.
 	Functions func(p *console.Printer) (header []string, rows [][]string)

@@ -187,7 +187,7 @@ func (c *evalRun) run(_ context.Context, env *cli.Env, args []string) error {
 
 // arrange returns the program in the layout of an order file or of another program.
 func (c *evalRun) arrange(env *cli.Env, program *order.Image, file string, o *orderScores) (*order.Image, error) {
-	if sources.IsProgram(file) {
+	if sources.IsProgram(file, false) {
 		return readImage(env, file, c.programs.Arch)
 	}
 	order, err := readOrder(env, file)

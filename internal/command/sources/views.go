@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/command/ui/console"
 	"github.com/profuse-pgo/profuse/internal/parallel"
+	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -79,8 +80,16 @@ func ReadView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	return v, err
 }
 
-// IsProgram reports whether a file, or the file in a .dSYM bundle, is ELF or Mach-O, by its first bytes.
-func IsProgram(path string) bool {
+// IsProgram reports whether a file, or the file in a .dSYM bundle, is a program, library or object file, by its first
+// bytes. With archives it may also be a static archive.
+func IsProgram(path string, archives bool) (found bool) {
 	in, err := BinaryPath(path, inputs.Options{})
-	return err == nil && PeekFormat(in, false) == formats.Binary
+	if err != nil || !in.Reopens() {
+		return false
+	}
+	in.Heads(false, func(head []byte) bool {
+		found = object.IsImage(head) || archives && object.IsArchive(head)
+		return false
+	})
+	return found
 }

@@ -71,13 +71,6 @@ func Read(name string, data []byte, opt Options) (maps []*Mapping, err error) {
 
 // readArch returns the mappings of a file, of one architecture if the file is universal.
 func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error) {
-	add := func(name string, data []byte) error {
-		m, err := readObject(name, data, opt)
-		if m != nil {
-			maps = append(maps, m)
-		}
-		return err
-	}
 	if IsTesting(data) {
 		m, err := readTesting(name, data, opt)
 		if m != nil {
@@ -85,18 +78,12 @@ func readArch(name string, data []byte, opt Options) (maps []*Mapping, err error
 		}
 		return maps, err
 	}
-	slice, err := object.Slice(name, data, opt.Arch)
-	if err != nil {
-		return nil, err
-	}
-	if !object.IsArchive(slice) {
-		return maps, add(name, data) // the whole file, for the offsets in messages
-	}
-	err = object.Members(name, slice, func(member string, data []byte) error {
-		if !object.IsImage(data) {
-			return nil // an index, or code for link-time optimization
+	err = object.Images(name, data, opt.Arch, func(name string, data []byte) error {
+		m, err := readObject(name, data, opt)
+		if m != nil {
+			maps = append(maps, m)
 		}
-		return add(fmt.Sprintf("%s(%s)", name, member), data)
+		return err
 	})
 	return maps, err
 }

@@ -24,6 +24,25 @@ func IsArchive(data []byte) bool {
 // IsThinArchive reports whether data begins as an archive whose members are files beside it.
 func IsThinArchive(data []byte) bool { return bytes.HasPrefix(data, []byte(thinArchiveMagic)) }
 
+// Images calls fn for the program, library or object file in data, or for every one in a static archive, until fn returns an
+// error. arch chooses the slice of a universal file. Images passes over members that are no images: indexes, or code for
+// link-time optimization.
+func Images(name string, data []byte, arch string, fn func(name string, data []byte) error) error {
+	slice, err := Slice(name, data, arch)
+	if err != nil {
+		return err
+	}
+	if !IsArchive(slice) {
+		return fn(name, data) // the whole file, for the offsets in messages
+	}
+	return Members(name, slice, func(member string, data []byte) error {
+		if !IsImage(data) {
+			return nil
+		}
+		return fn(fmt.Sprintf("%s(%s)", name, member), data)
+	})
+}
+
 // Fields of the header of a member: text, filled up with spaces.
 const (
 	memberNameLen   = 16

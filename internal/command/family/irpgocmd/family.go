@@ -40,6 +40,7 @@ into YAML. Raw ones need their programs (--program).`,
 		Adder: func() merging.FamilyAdder { return new(adder) },
 
 		Origin: originOf,
+		Fit:    fitOf,
 	}
 }
 

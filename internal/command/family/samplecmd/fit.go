@@ -69,7 +69,12 @@ type functionStale struct {
 
 // fitOf compares a profile with a program. Damage in the program's debug information is only a
 // warning if something can be compared.
-func fitOf(program *symbolize.File, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
+func fitOf(opt family.Program, name string, data []byte, warn func(profile.Warning)) (*family.Fit, error) {
+	program, err := symbolize.Open(opt.Path, opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close()
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err
@@ -135,7 +140,7 @@ func newFit(p *sampleprof.Profile, fit *sampleprof.Fit, program *symbolize.File)
 	for _, part := range partTexts {
 		facts.Parts = append(facts.Parts, partFacts{What: part.what})
 	}
-	out := &family.Fit{JSON: facts}
+	out := &family.Fit{Unit: "Samples", JSON: facts, Changed: family.NoLimit}
 	lost, hot, hotLost := 0, 0, 0
 	hotFrom, _ := p.Summarize().Cutoffs.Hot()
 	hotFrom = max(hotFrom, 1)

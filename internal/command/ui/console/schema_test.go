@@ -117,6 +117,8 @@ func TestSchemas(t *testing.T) {
 	}
 	validate("check --against", "check.schema.json", run(1, profuse, "check", "--json", "--min-overlap", "100%",
 		"--against", fixtures("irpgo", "clang22", "ir-run1.profraw"), fixtures("irpgo", "clang22", "ir-run3.profraw")))
+	validate("check --against PROGRAM", "check.schema.json", run(1, profuse, "check", "--json",
+		"--against", fixtures("against", "ir-22.o"), fixtures("against", "ir.proftext")))
 	program := filepath.Join(root, "internal", "command", "testdata", "mip", "shapes.elf")
 	validate("order eval", "order-eval.schema.json", run(0, profuse, "order", "eval", "--json",
 		"--trace", fixtures("irpgo", "llvm22", "temporal-merged.profdata"), program))
