@@ -138,8 +138,8 @@ func beginsAsText(data []byte) bool {
 	if _, ok := parseUint(d.line(), 0); !ok || !d.more() {
 		return ok
 	}
-	_, ok := parseUint(d.line(), 0) // the number of counters
-	return ok
+	// Next is the number of counters; AutoFDO's counts of addresses have "ADDRESS:COUNT" here.
+	return bytes.IndexByte(d.line(), ':') < 0
 }
 
 func (d *textReader) header() {
