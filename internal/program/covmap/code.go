@@ -135,6 +135,55 @@ func (c *functionCode) regionsOf(file int) []CountedRegion {
 	return c.regions[c.starts[file].region:c.starts[file+1].region]
 }
 
+// appendOwn appends the regions of a virtual file with the counts of [Coverage.Collect]. clang covers the text of
+// a macro once more, with the count of the surroundings, if the macro is an operand, an arm of a conditional or
+// the body of a loop. It writes such a region behind the region with the right count, so that the first of several
+// regions with one range counts. If the text begins with another macro, the right region is in that macro.
+func (c *functionCode) appendOwn(dst []CountedRegion, file int) []CountedRegion {
+	in := c.regionsOf(file)
+	if len(c.starts) == 2 { // one file
+		return append(dst, in...)
+	}
+	for i := range in {
+		r := &in[i]
+		code := r.Kind == Code && file != c.fn.main
+		if code && slices.ContainsFunc(in[max(i-mostAtStart, 0):i], func(q CountedRegion) bool {
+			return q.Kind == Code && q.Start == r.Start && q.End == r.End
+		}) {
+			continue
+		}
+		dst = append(dst, *r)
+		switch own := &dst[len(dst)-1]; {
+		case r.Kind == Expansion:
+			own.Count = c.begun(r.Expanded, r.Count)
+		case code && r.Start == in[0].Start:
+			own.Count = c.begun(r.File, r.Count)
+		}
+	}
+	return dst
+}
+
+// Compilers write no more regions at one position, and no more macros that begin one another.
+const mostAtStart, mostBegun = 16, 64
+
+// begun returns how often the text of a virtual file was begun: if it begins with a macro, then as often
+// as the text of that macro. It returns otherwise for a file without regions.
+func (c *functionCode) begun(file uint32, otherwise uint64) uint64 {
+	for range mostBegun {
+		in := c.regionsOf(int(file))
+		if len(in) == 0 || in[0].Kind == Skipped {
+			break
+		}
+		start := in[:min(len(in), mostAtStart)]
+		i := slices.IndexFunc(start, func(r CountedRegion) bool { return r.Kind == Expansion || r.Start != in[0].Start })
+		if i < 0 || in[i].Start != in[0].Start {
+			return in[0].Count
+		}
+		otherwise, file = in[i].Count, in[i].Expanded
+	}
+	return otherwise
+}
+
 func (c *functionCode) branchesOf(file int) []CountedBranch {
 	return c.branches[c.starts[file].branch:c.starts[file+1].branch]
 }

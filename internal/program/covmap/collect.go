@@ -159,9 +159,7 @@ func (f *fileCollector) collect() {
 	}
 }
 
-// addLayers adds the lines of each layer. It adds the counts of functions that share their counts if
-// shared is set, and the counts of all other functions if not.
-// addLayers adds the counts of functions that share their counts if shared is set, else the counts of all others.
+// addLayers adds the lines of each layer. It adds the counts of functions that share their counts if shared is set, else the counts of all others.
 func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
 	for layer := range layers {
 		f.all = f.all[:0]
@@ -182,7 +180,7 @@ func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool
 			f.load(fn)
 			for file := range fn.virtualFiles(f.Path) {
 				at := len(f.all)
-				f.all = append(f.all, f.code.regionsOf(file)...)
+				f.all = f.code.appendOwn(f.all, file)
 				for i := at; !counts && i < len(f.all); i++ {
 					f.all[i].Count = 0
 				}
@@ -273,9 +271,9 @@ func (f *fileCollector) addParts(pieces []piece, details bool) {
 	}
 	for _, p := range pieces {
 		f.load(p.fn)
-		in := f.code.regionsOf(p.file)
-		for i := range in {
-			if r := &in[i]; r.Kind == Code {
+		f.all = f.code.appendOwn(f.all[:0], p.file)
+		for i := range f.all {
+			if r := &f.all[i]; r.Kind == Code {
 				at := span{r.Start, r.End}
 				s.regions[at] = added(s.regions[at], r.Count, p.fn.shared)
 			}

@@ -39,7 +39,7 @@ func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 	s.all = s.all[:0]
 	for _, p := range pieces {
 		s.load(p.fn)
-		s.all = append(s.all, s.code.regionsOf(p.file)...)
+		s.all = s.code.appendOwn(s.all, p.file)
 	}
 	c.addLines(s.builder.ownLines(s.all), false)
 	c.addParts(pieces, true)

@@ -88,6 +88,9 @@ func (b *segmentBuilder) divide(regions []CountedRegion) {
 		if last || r.Start != regions[i+1].Start {
 			b.start(r, r.Start, !gap, false)
 		}
+		if n := len(b.active); n > 0 && b.ownRules && !gap && r.Kind != Skipped && b.active[n-1].Kind == Gap {
+			b.active[n-1].Kind = Code // the body of a switch, not the space between two statements
+		}
 		b.active = append(b.active, r)
 		if r.End.before(nearest) {
 			nearest = r.End
