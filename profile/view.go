@@ -65,6 +65,7 @@ type Identity struct {
 	Producer   string   // possible producers, "LLVM 19 to 22"; empty if unknown
 	ReadableBy string   // what reads it, "LLVM 19 and newer", if that is known and the producer is not
 	Variant    []string // how the program was instrumented, in the format's words
+	Kind       string   // what was counted, if that varies in the family: the counts of two kinds are not comparable
 	BuildIDs   [][]byte // the build ids of the binaries that ran; LLVM calls them binary ids
 	Omits      []string // contents of the profile that the view does not show: "MC/DC bitmaps"
 }

@@ -55,7 +55,13 @@ func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
-		Warn:   func(w profile.Warning) { c.note(w.Err) },
+		Warn: func(w profile.Warning) {
+			if profile.ClassOf(w.Err) == profile.ErrMismatch { // profiles of several kinds in the file, each sound
+				c.remark(w.Err)
+			} else {
+				c.note(w.Err)
+			}
+		},
 		Rescue: true, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {

@@ -1,6 +1,8 @@
 package irpgo
 
 import (
+	"slices"
+
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/profile"
@@ -74,6 +76,12 @@ func (r *rawReader) open(start int64) error {
 	r.cur = p
 	r.about.Profiles++
 	r.about.LastWord = p.word
+	if kind := p.variant.Kind(); !slices.Contains(r.about.Kinds, kind) {
+		if r.about.Kinds = append(r.about.Kinds, kind); start > 0 && !r.opt.Lenient {
+			r.warn("", flaw.At("header", start).Field("kind of profile").Got(kind).
+				Wantf("%s like the first profile in the file", r.about.Kinds[0]).Mismatch())
+		}
+	}
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
 	if err := r.correlate(); err != nil {
 		return err

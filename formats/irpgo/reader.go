@@ -29,6 +29,7 @@ type Info struct {
 	BigEndian   bool    // raw only: indexed profiles are always little-endian
 	Profiles    int     // raw: number of profiles concatenated, known after reading
 	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
+	Kinds       []Variant // raw: the kinds of the profiles concatenated, each once, known after reading
 	BinaryIDs   [][]byte
 	VTableNames []string // of virtual tables, known after reading
 	Summary     *Summary // indexed, from version 4
