@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -56,7 +57,7 @@ func Check(name string, data []byte) CheckReport {
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
 		Warn: func(w profile.Warning) {
-			if profile.ClassOf(w.Err) == profile.ErrMismatch { // profiles of several kinds in the file, each sound
+			if errors.Is(w.Err, flaw.ErrRemark) {
 				c.remark(w.Err)
 			} else {
 				c.note(w.Err)

@@ -32,6 +32,7 @@ type rawReader struct {
 	counts   []uint64
 	countsAt int64 // file offset of counts
 	values   valueBuffer
+	absent   absentValues
 	rescuer  rescuer
 	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
@@ -79,7 +80,7 @@ func (r *rawReader) open(start int64) error {
 	if kind := p.variant.Kind(); !slices.Contains(r.about.Kinds, kind) {
 		if r.about.Kinds = append(r.about.Kinds, kind); start > 0 && !r.opt.Lenient {
 			r.warn("", flaw.At("header", start).Field("kind of profile").Got(kind).
-				Wantf("%s like the first profile in the file", r.about.Kinds[0]).Mismatch())
+				Wantf("%s like the first profile in the file", r.about.Kinds[0]).Remark())
 		}
 	}
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
@@ -259,6 +260,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	p := r.cur
 	next = p.valueData
 	r.at.list, r.at.name = 0, 0
+	r.absent = absentValues{}
 	if err := r.prepare(); err != nil {
 		yield(nil, err)
 		return 0, false
@@ -282,6 +284,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 			return 0, false
 		}
 	}
+	r.remarkOnAbsence(next)
 	if r.ended != nil {
 		r.ended(next)
 	}

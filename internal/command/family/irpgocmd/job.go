@@ -133,7 +133,11 @@ func (j *job) warnOf(index int, w profile.Warning, file string) {
 	if ie := (*llvmerr.Error)(nil); errors.As(w.Err, &ie) {
 		kind, hint = fmt.Sprint("code ", ie.Code), warningHints[ie.Code]
 	}
-	text := console.NewWarning(w).Text()
+	e := console.NewWarning(w)
+	if errors.Is(w.Err, flaw.ErrRemark) {
+		kind = "remark on " + e.Field
+	}
+	text := e.Text()
 	if file != "" {
 		text = file + ": " + text
 	}

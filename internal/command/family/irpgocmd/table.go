@@ -212,7 +212,7 @@ func valuesLine(v valueFacts, k int) string {
 	s := cli.Quantity(v.Sites, "site", "sites")
 	switch v.SitesWithValues {
 	case 0:
-		return s + ", none ran"
+		return s + ", no values"
 	case v.Sites:
 	default:
 		s += ", " + cli.Count(v.SitesWithValues) + " ran"
