@@ -191,6 +191,10 @@ func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
+		if raw.opt.Warn != nil && !raw.opt.Lenient {
+			e := n.earlierTargets()
+			raw.remarkOnEarlierRuns(&e)
+		}
 	}
 	added.Layout, r.Info.NameRefs = n.catalog.number, n.catalog.nameRefs
 	m.addNames(r, got == known)

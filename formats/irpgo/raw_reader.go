@@ -33,6 +33,7 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	absent   absentValues
+	earlier  earlierTargets
 	rescuer  rescuer
 	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
@@ -78,9 +79,9 @@ func (r *rawReader) open(start int64) error {
 	r.about.Profiles++
 	r.about.LastWord = p.word
 	if kind := p.variant.Kind(); !slices.Contains(r.about.Kinds, kind) {
-		if r.about.Kinds = append(r.about.Kinds, kind); start > 0 && !r.opt.Lenient {
-			r.warn("", flaw.At("header", start).Field("kind of profile").Got(kind).
-				Wantf("%s like the first profile in the file", r.about.Kinds[0]).Remark())
+		if r.about.Kinds = append(r.about.Kinds, kind); start > 0 {
+			r.remark(flaw.At("header", start).Field("kind of profile").Got(kind).
+				Wantf("%s like the first profile in the file", r.about.Kinds[0]))
 		}
 	}
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
@@ -252,7 +253,12 @@ func (r *rawReader) openNext(next int64) error {
 		return flaw.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
 			Want("the magic of the first profile").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
-	return r.open(next)
+	before := r.cur
+	if err := r.open(next); err != nil {
+		return err
+	}
+	r.remarkOnFork(before)
+	return nil
 }
 
 // profileRecords yields the records of the current profile and returns the offset after its value data.
@@ -260,7 +266,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	p := r.cur
 	next = p.valueData
 	r.at.list, r.at.name = 0, 0
-	r.absent = absentValues{}
+	r.absent, r.earlier = absentValues{}, earlierTargets{}
 	if err := r.prepare(); err != nil {
 		yield(nil, err)
 		return 0, false
@@ -285,6 +291,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 		}
 	}
 	r.remarkOnAbsence(next)
+	r.remarkOnEarlierRuns(&r.earlier)
 	if r.ended != nil {
 		r.ended(next)
 	}

@@ -96,9 +96,9 @@ func (r *rawReader) leaveValues(i int) error {
 // remarkOnAbsence warns if the profile, which ends at file offset end, has no value data.
 func (r *rawReader) remarkOnAbsence(end int64) {
 	if r.absent.records > 0 {
-		r.warn("", flaw.At("value data", end).Field("value data").Got("absent").
+		r.remark(flaw.At("value data", end).Field("value data").Got("absent").
 			Wantf("the values that %d of %d functions announce", r.absent.records, r.cur.numRecords()).
-			Hint("continuous mode (%c) never writes them").Remark())
+			Hint("continuous mode (%c) never writes them"))
 	}
 }
 
@@ -126,6 +126,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	}
 	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.rec.Values[kind] {
+			if !r.walked && r.opt.Warn != nil {
+				r.earlier.count(&r.addrs, kind, site)
+			}
 			r.addrs.resolve(kind, site)
 		}
 	}

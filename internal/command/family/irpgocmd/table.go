@@ -217,7 +217,11 @@ func valuesLine(v valueFacts, k int) string {
 	default:
 		s += ", " + cli.Count(v.SitesWithValues) + " ran"
 	}
-	return s + ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	s += ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	if v.UnknownValues > 0 {
+		s += fmt.Sprintf("; %s unknown, seen %s", cli.Count(v.UnknownValues), cli.Percent(v.UnknownCount, v.Count))
+	}
+	return s
 }
 
 // tracesLine sums up the traces of temporal profiling; "" without any.
