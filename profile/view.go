@@ -66,6 +66,7 @@ type Identity struct {
 	ReadableBy string   // what reads it, "LLVM 19 and newer", if that is known and the producer is not
 	Variant    []string // how the program was instrumented, in the format's words
 	Hashes     string   // kind of the hashes of control flow; empty if the format has one kind or none
+	Kind       string   // what was counted, if that varies in the family: the counts of two kinds are not comparable
 	BuildIDs   [][]byte // the build ids of the binaries that ran; LLVM calls them binary ids
 	Omits      []string // contents of the profile that the view does not show: "MC/DC bitmaps"
 }

@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -55,7 +56,13 @@ func Check(name string, data []byte) CheckReport {
 	var rep CheckReport
 	c := &checker{&rep, name}
 	r, err := NewReader(name, data, ReaderOptions{
-		Warn:   func(w profile.Warning) { c.note(w.Err) },
+		Warn: func(w profile.Warning) {
+			if errors.Is(w.Err, flaw.ErrRemark) {
+				c.remark(w.Err)
+			} else {
+				c.note(w.Err)
+			}
+		},
 		Rescue: true, Rescued: func(r profile.Rescued) { c.note(r.Err) }, rescueAll: true,
 	})
 	if err != nil {

@@ -149,7 +149,7 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 // refuses what would be read as something else.
 func (x *indexedWriter) fitVersion(traits versionTraits) error {
 	lost := x.variant &^ traits.variant
-	if hard := lost & (ContextSens | SingleByte | EntryOnly); hard != 0 {
+	if hard := lost & (ContextSens | SingleByte | EntryOnly | EntryFirst | LoopEntries); hard != 0 {
 		return flaw.Field("profile variant").Got(hard.String()).
 			Wantf("what indexed version %d can express", x.opt.Version).
 			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})

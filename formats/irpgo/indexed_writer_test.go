@@ -140,7 +140,7 @@ func TestIndexedRoundTrip(t *testing.T) {
 // change the meaning, and left out with a warning otherwise.
 func TestIndexedLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal | LoopEntries | EntryFirst, traces: 2})
+	p := randomProfile(rng, randomOptions{functions: 30, maxHashes: 1, values: 3, bitmaps: true, variant: IRLevel | HasTemporal, traces: 2})
 	p.BinaryIDs = [][]byte{{1}}
 	var lost []string
 	file := oracle.Must(encodeIndexed(p, IndexedOptions{Version: 6, Warn: func(w profile.Warning) {
@@ -151,13 +151,13 @@ func TestIndexedLosses(t *testing.T) {
 		}
 		lost = append(lost, fe.Field)
 	}}))(t)
-	if got, want := strings.Join(lost, ", "), "entry-first+loop-entries+temporal mark, binary ids, bitmaps, vtable values"; got != want {
+	if got, want := strings.Join(lost, ", "), "temporal mark, binary ids, bitmaps, vtable values"; got != want {
 		t.Errorf("lost %q, want %q", got, want)
 	}
 	if _, err := Read("file", file, ReaderOptions{}); err != nil {
 		t.Error(err)
 	}
-	for _, v := range []Variant{SingleByte, ContextSens, EntryOnly} {
+	for _, v := range []Variant{SingleByte, ContextSens, EntryOnly, EntryFirst, LoopEntries} {
 		p.Variant = IRLevel | v
 		if _, err := encodeIndexed(p, IndexedOptions{Version: 4}); !errors.Is(err, profile.ErrUnsupported) {
 			t.Errorf("%v as version 4: %v", v, err)

@@ -16,8 +16,8 @@ type MergeOptions struct {
 	// broken input stays merged, and front-end and IR profiles mix. Without it the result is the same for any
 	// grouping of the inputs.
 	LLVMCompat bool
-	// AllowMixed lets profiles of different levels merge (front end with IR,
-	// single-byte coverage with counts), as LLVM does.
+	// AllowMixed lets profiles of different kinds merge (front end with IR, single-byte coverage with counts,
+	// entry-first with others), as LLVM does. See [Variant.Kind].
 	AllowMixed bool
 	// KeepVTableNames keeps the names of virtual tables in the result.
 	KeepVTableNames bool
@@ -191,6 +191,10 @@ func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	}
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
+		if raw.opt.Warn != nil && !raw.opt.Lenient {
+			e := n.earlierTargets()
+			raw.remarkOnEarlierRuns(&e)
+		}
 	}
 	added.Layout, r.Info.NameRefs = n.catalog.number, n.catalog.nameRefs
 	m.addNames(r, got == known)
@@ -258,9 +262,10 @@ func (m *Merger) mergeVariant(v Variant) (Variant, error) {
 	if have == 0 && (m.opt.LLVMCompat || m.empty()) {
 		return v, nil
 	}
-	conflict := !m.opt.AllowMixed && have.Conflicts(v)
+	conflict := !m.opt.AllowMixed && have.Kind() != v.Kind()
 	if m.opt.LLVMCompat {
-		conflict = (have^v)&FrontEnd != 0 || have.entryOnlyConflict(v)
+		const blocks = EntryFirst | LoopEntries
+		conflict = (have^v)&FrontEnd != 0 || have.Has(EntryOnly) && v&blocks != 0 || v.Has(EntryOnly) && have&blocks != 0
 	}
 	if conflict {
 		return 0, flaw.In("header").Field("profile variant").Got(v.String()).

@@ -40,16 +40,15 @@ const (
 // Has reports whether all bits of b are set.
 func (v Variant) Has(b Variant) bool { return v&b == b }
 
-// Conflicts reports whether profiles of variants v and o must not be added up. They conflict if one has
-// another level, is of a GPU, has counters that do not count, or if one has one counter per function and the other
-// instruments further blocks on purpose.
-func (v Variant) Conflicts(o Variant) bool {
-	return (v^o)&(IRLevel|SingleByte|device) != 0 || v.entryOnlyConflict(o)
-}
-
-func (v Variant) entryOnlyConflict(o Variant) bool {
-	const blocks = EntryFirst | LoopEntries
-	return v.Has(EntryOnly) && o&blocks != 0 || o.Has(EntryOnly) && v&blocks != 0
+// Kind returns the part of the variant that says what the counters count, with [FrontEnd] if they are not of IR.
+// Profiles of two kinds must not be added up: with [EntryFirst] or [LoopEntries] functions have the same names,
+// hashes and numbers of counters, but counter i belongs to another block. Compilers read the kind once for the
+// whole profile.
+func (v Variant) Kind() Variant {
+	if v &= IRLevel | SingleByte | EntryOnly | EntryFirst | LoopEntries | device; !v.Has(IRLevel) {
+		v |= FrontEnd
+	}
+	return v
 }
 
 var variantNames = []struct {

@@ -59,7 +59,7 @@ func (p *rawProfile) counterSize() uint64 {
 func (p *rawProfile) info() Info {
 	return Info{
 		Format: FormatRaw, Version: p.version, VersionWord: p.word, LastWord: p.word, Variant: p.variant,
-		PointerSize: p.ptr, BigEndian: p.bigEndian, Profiles: 1, BinaryIDs: p.binaryIDs,
+		PointerSize: p.ptr, BigEndian: p.bigEndian, Profiles: 1, Kinds: []Variant{p.variant.Kind()}, BinaryIDs: p.binaryIDs,
 	}
 }
 

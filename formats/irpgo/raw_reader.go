@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
@@ -32,6 +33,8 @@ type rawReader struct {
 	counts   []uint64
 	countsAt int64 // file offset of counts
 	values   valueBuffer
+	absent   absentValues
+	earlier  earlierTargets
 	rescuer  rescuer
 	nameless error // about the last record, if no name of the file is its name
 	// kept is set once a record of the file was yielded; leftOut is the error about the first that was not.
@@ -80,6 +83,12 @@ func (r *rawReader) open(start int64) error {
 	r.cur = p
 	r.about.Profiles++
 	r.about.LastWord = p.word
+	if kind := p.variant.Kind(); !slices.Contains(r.about.Kinds, kind) {
+		if r.about.Kinds = append(r.about.Kinds, kind); start > 0 {
+			r.remark(flaw.At("header", start).Field("kind of profile").Got(kind).
+				Wantf("%s like the first profile in the file", r.about.Kinds[0]))
+		}
+	}
 	r.about.BinaryIDs = append(r.about.BinaryIDs, p.binaryIDs...)
 	if err := r.correlate(); err != nil {
 		return err
@@ -253,7 +262,12 @@ func (r *rawReader) openNext(next int64) error {
 		return flaw.At("header", next).Field("magic of the next profile").Gotf("% x", r.data[next:next+8]).
 			Want("the magic of the first profile").Because(&llvmerr.Error{Code: llvmerr.BadMagic})
 	}
-	return r.open(next)
+	before := r.cur
+	if err := r.open(next); err != nil {
+		return err
+	}
+	r.remarkOnFork(before)
+	return nil
 }
 
 // profileRecords yields the records of the current profile and returns the offset after its value data.
@@ -261,6 +275,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	p := r.cur
 	next = p.valueData
 	r.at.list, r.at.name = 0, 0
+	r.absent, r.earlier = absentValues{}, earlierTargets{}
 	if err := r.prepare(); err != nil {
 		yield(nil, err)
 		return 0, false
@@ -288,6 +303,8 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 			return 0, false
 		}
 	}
+	r.remarkOnAbsence(next)
+	r.remarkOnEarlierRuns(&r.earlier)
 	if r.ended != nil {
 		r.ended(next)
 	}

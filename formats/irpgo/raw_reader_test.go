@@ -385,7 +385,7 @@ func TestRawErrors(t *testing.T) {
 		{"blob kind", put32(blob+8, 3), profile.ErrCorrupt, "value data", int64(blob + 8), 0, "malformed instrumentation profile data: value kind is invalid", ""},
 		{"blob too large", put32(blob, 1<<20), profile.ErrCorrupt, "value data", int64(blob), 0, "too much profile data", ""},
 		{"blob overrun", put32(blob+12, 1<<16), profile.ErrCorrupt, "value data", int64(blob + 12), 0, "malformed instrumentation profile data: value profile address is greater than total size", ""},
-		{"no value data", func(d []byte) []byte { return d[:blob] }, profile.ErrTruncated, "value data", int64(blob), 0, "truncated profile data", ""},
+		{"value data cut off", func(d []byte) []byte { return d[:blob+4] }, profile.ErrTruncated, "value data", int64(blob), 0, "truncated profile data", ""},
 		{"site count", func(d []byte) []byte { d[records+52]++; return d }, profile.ErrCorrupt, "value data", int64(blob), 0, "malformed instrumentation profile data", "LLVM does not compare the two site counts"},
 		{"garbage after", func(d []byte) []byte { return append(d, bytes.Repeat([]byte("garbage "), 20)...) }, profile.ErrCorrupt, "header", int64(len(clean)), -1, "invalid instrumentation profile data (bad magic)", ""},
 		{"little after", func(d []byte) []byte { return append(d, "garbage "...) }, profile.ErrCorrupt, "header", int64(len(clean)), -1, "malformed instrumentation profile data: not enough space for another header", ""},

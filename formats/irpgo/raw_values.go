@@ -61,9 +61,53 @@ func (r *rawReader) mapAddresses() {
 	slices.SortStableFunc(m.vtables, func(a, b vtableRange) int { return cmp.Compare(a.start, b.start) })
 }
 
+// absentValues counts the records and value sites of a profile that has no value data although its records announce
+// some, because of continuous mode (%c): the program maps its counters into the file, which the runtime writes at the
+// start of the program, without value data. No field tells the mode. A writer that was stopped leaves the same file
+// only if it was stopped at exactly this byte, and the C library makes it write blocks of 4,096 bytes.
+type absentValues struct{ records, sites int }
+
+// lacksValues reports whether the profile has no value data, which would begin at file offset off.
+func (r *rawReader) lacksValues(off int64) bool {
+	return off == r.cur.valueData && !r.opt.Lenient && (off == int64(len(r.data)) || hasRawMagic(r.data[off:]))
+}
+
+// leaveValues sets the value sites of record i without values: their number is part of the function.
+func (r *rawReader) leaveValues(i int) error {
+	p, b := r.cur, r.cur.record(i)
+	var sites siteCounts
+	for k := range p.layout.kinds {
+		sites[k] = int32(p.sites(b, k))
+	}
+	r.absent.records++
+	r.absent.sites += sites.all()
+	// Value data has at least a byte for each site, so that no other profile has more sites than bytes.
+	if limit := len(r.data); r.absent.sites > limit {
+		return flaw.At("data", p.recordOffset(i)+int64(p.layout.valueSites)).InRecord(i).Field("number of value sites so far").
+			Got(r.absent.sites).Wantf("at most %d, as many as the file has bytes", limit).Corrupt()
+	}
+	r.values.sites = slices.Grow(r.values.sites[:0], sites.all())[:sites.all()]
+	clear(r.values.sites)
+	r.rec.Values = valueSites{}
+	sites.split(&r.rec.Values, r.values.sites)
+	return nil
+}
+
+// remarkOnAbsence warns if the profile, which ends at file offset end, has no value data.
+func (r *rawReader) remarkOnAbsence(end int64) {
+	if r.absent.records > 0 {
+		r.remark(flaw.At("value data", end).Field("value data").Got("absent").
+			Wantf("the values that %d of %d functions announce", r.absent.records, r.cur.numRecords()).
+			Hint("continuous mode (%c) never writes them"))
+	}
+}
+
 // readValues decodes the blob of record i, which begins at file offset off,
 // into r.rec and returns the offset after it.
 func (r *rawReader) readValues(i int, off int64) (int64, error) {
+	if r.lacksValues(off) {
+		return off, r.leaveValues(i)
+	}
 	p := r.cur
 	c := cursor.New("value data", off, r.data[off:], p.order)
 	c.Record = i
@@ -82,6 +126,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	}
 	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.rec.Values[kind] {
+			if !r.walked && r.opt.Warn != nil {
+				r.earlier.count(&r.addrs, kind, site)
+			}
 			r.addrs.resolve(kind, site)
 		}
 	}

@@ -22,13 +22,14 @@ const (
 // Info is what a profile says of itself before its records.
 type Info struct {
 	Format      Format
-	Version     uint32  // of the format; 0 for text
-	VersionWord uint64  // raw: the whole word with the variant bits
-	Variant     Variant // of the first header when a raw file holds several
-	PointerSize int     // raw: 4 or 8 bytes; 0 otherwise
-	BigEndian   bool    // raw only: indexed profiles are always little-endian
-	Profiles    int     // raw: number of profiles concatenated, known after reading
-	LastWord    uint64  // raw: VersionWord of the last of them, known after reading
+	Version     uint32    // of the format; 0 for text
+	VersionWord uint64    // raw: the whole word with the variant bits
+	Variant     Variant   // of the first header when a raw file holds several
+	PointerSize int       // raw: 4 or 8 bytes; 0 otherwise
+	BigEndian   bool      // raw only: indexed profiles are always little-endian
+	Profiles    int       // raw: number of profiles concatenated, known after reading
+	LastWord    uint64    // raw: VersionWord of the last of them, known after reading
+	Kinds       []Variant // raw: the kinds of the profiles concatenated, each once, known after reading
 	BinaryIDs   [][]byte
 	VTableNames []string // of virtual tables, known after reading
 	Summary     *Summary // indexed, from version 4

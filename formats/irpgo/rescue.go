@@ -83,7 +83,7 @@ func (r *rawReader) rescue(i int, off int64, cause error) (end int64, err error)
 	if !r.opt.Rescue {
 		return 0, cause
 	}
-	if r.cur.hasValueSites(b) {
+	if r.cur.hasValueSites(b) && !r.lacksValues(off) {
 		if off, err = r.skipValues(i, off); err != nil {
 			return 0, cause
 		}

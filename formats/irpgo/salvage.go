@@ -220,7 +220,7 @@ func (s *salvager) records(yield func(*Record, error) bool) {
 	rep := &s.report
 	*rep = Salvaged{Missing: rep.Missing, Functions: rep.Functions}
 	rep.CutRecords = rep.Functions - p.numRecords()
-	values, valuesAt := true, p.valueData
+	values, valuesAt := !r.lacksValues(p.valueData), p.valueData
 	used := uint64(0) // bytes of counters
 	for i := range p.numRecords() {
 		b := p.record(i)

@@ -40,7 +40,7 @@ func (p *Profile) View(name string, info *Info) profile.View {
 func newView(p *Profile, all iter.Seq[*Function], name string, info *Info) profile.View {
 	v := &view{p: p, all: all}
 	v.identity = profile.Identity{
-		File: name, Family: "IRPGO", Variant: p.Variant.names(), BuildIDs: p.BinaryIDs,
+		File: name, Family: "IRPGO", Variant: p.Variant.names(), Kind: p.Variant.Kind().String(), BuildIDs: p.BinaryIDs,
 	}
 	if len(v.identity.Variant) == 0 {
 		v.identity.Variant = []string{p.Variant.String()}

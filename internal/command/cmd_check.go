@@ -185,7 +185,7 @@ func (c *checkRun) compareFiles() {
 					c.all[at].Remarks = append(c.all[at].Remarks, c.all[at].Finding(o.Err))
 				}
 			case !c.quiet:
-				fmt.Fprintf(c.printer.W, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ErrCorrupt.Error())))
+				fmt.Fprintf(c.printer.W, "remark: %s\n", console.Printable(strings.TrimSuffix(o.Err.Error(), ": "+profile.ClassOf(o.Err).Error())))
 			}
 		}
 		if builds != "" && !c.json && !c.quiet {

@@ -65,7 +65,11 @@ func sideRows(r *compare.Result, base string, name func(string) string) [][2]str
 	row := func(label string, s *compare.Side) [2]string {
 		return [2]string{label, fmt.Sprintf("%s: %s, total %s", name(s.Identity.File), s.Identity.String(), total(r, s))}
 	}
-	return [][2]string{row(base, &r.Base), row("New", &r.New)}
+	rows := [][2]string{row(base, &r.Base), row("New", &r.New)}
+	if a, b := r.Base.Identity, r.New.Identity; a.Family == b.Family && a.Kind != b.Kind {
+		rows = append(rows, [2]string{"Counts", fmt.Sprintf("of other instrumentation: %s and %s count other blocks, so totals are not comparable and shares roughly", a.Kind, b.Kind)})
+	}
+	return rows
 }
 
 func quoted(name string) string { return "`" + name + "`" }
@@ -94,8 +98,12 @@ func comparisonFacts(r *compare.Result) [][2]string {
 	return rows
 }
 
-// sameUnits reports whether the totals are comparable. Families count different things, such as executions or samples.
-func sameUnits(r *compare.Result) bool { return r.Base.Identity.Family == r.New.Identity.Family }
+// sameUnits reports whether the totals are comparable. Families count different things, such as executions or samples,
+// and so do the kinds of some families.
+func sameUnits(r *compare.Result) bool {
+	a, b := r.Base.Identity, r.New.Identity
+	return a.Family == b.Family && a.Kind == b.Kind
+}
 
 // changes prints a list: shares of the total before and after, their difference, and what the item is now, which the
 // title of some lists says.
@@ -186,7 +194,8 @@ type comparisonJSON struct {
 type sideJSON struct {
 	File string `json:"file"`
 	schema.FileFormat
-	Items  int     `json:"items"` // functions or stacks
+	Kind   string  `json:"kind,omitempty"` // what was counted: profiles of two kinds have no comparable totals
+	Items  int     `json:"items"`          // functions or stacks
 	Ran    int     `json:"ran"`
 	Hot    int     `json:"hot"`
 	Total  float64 `json:"total"`   // in the unit of the comparison; may exceed 64 bits
@@ -229,7 +238,7 @@ func newComparisonJSON(r *compare.Result, top int) comparisonJSON {
 
 func newSideJSON(s *compare.Side) sideJSON {
 	id := &s.Identity
-	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
+	return sideJSON{id.File, schema.FileFormatOf(id.Family, id.Format, id.Version), id.Kind, s.Items, s.Ran, s.Hot, s.Total, s.HotMin}
 }
 
 // newChangeListJSON converts the first top items of a list; 0 means all.

@@ -11,6 +11,9 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// ErrRemark is the cause of a warning about what sound profiles of released tools have. Commands print it without a class.
+var ErrRemark = fmt.Errorf("remark: %w", profile.ErrMismatch)
+
 // ErrSaturated is the cause of an error about sums that are too large for their field and stay at the maximum.
 var ErrSaturated = fmt.Errorf("saturated: %w", profile.ErrMismatch)
 
@@ -103,6 +106,9 @@ func (p Problem) Unsupported() error { return p.Because(profile.ErrUnsupported) 
 
 // Mismatch makes an error of class [profile.ErrMismatch].
 func (p Problem) Mismatch() error { return p.Because(profile.ErrMismatch) }
+
+// Remark makes an error with the cause [ErrRemark].
+func (p Problem) Remark() error { return p.Because(ErrRemark) }
 
 // Unrecognized makes an error of class [profile.ErrUnrecognized].
 func (p Problem) Unrecognized() error { return p.Because(profile.ErrUnrecognized) }

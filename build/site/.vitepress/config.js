@@ -41,7 +41,7 @@ export default defineConfig({
         page('Commands', 'commands'), page('JSON', 'json'), page('What version 1 promises', 'stability'), page('Go library', 'library'), page('Formats and versions', 'formats'),
       ]},
       {text: 'Explanations', items: [
-        page('Differences from other tools', 'differences'), page('Reliability', 'reliability'), page('Performance', 'performance'),
+        page('Differences from other tools', 'differences'), page('What the tools really do', 'what-tools-do'), page('Reliability', 'reliability'), page('Performance', 'performance'),
         page('Architecture', 'architecture'), {text: 'Contributing', link: '/CONTRIBUTING'}, {text: 'Changes', link: '/CHANGELOG'},
       ]},
     ],

@@ -27,8 +27,10 @@ func Command() *cli.Command {
 		Long: `Runs COMMAND and lists the processes that it starts: which are instrumented (clang
 -fprofile-generate, -fprofile-instr-generate, rustc -Cprofile-generate), which
 wrote a raw profile, and the likely cause where one did not: a signal, _exit, a
-folder that cannot be written to, or another process that overwrote the profile
-because LLVM_PROFILE_FILE has neither %p nor %m.
+folder that cannot be written to, another process that overwrote the profile
+because LLVM_PROFILE_FILE has neither %p nor %m, or a program that is not built for
+continuous mode (%c). A forked process has the counts of its parent up to the fork,
+so that a merge counts them twice; doctor says where.
 
 doctor works on Linux, without privileges. It traces processes with ptrace and
 stops them only when they start, replace themselves or end, so that they run at
@@ -62,10 +64,12 @@ type patient struct {
 	End       string `json:"end"` // "exit code 1", "signal 9 (killed)", "replaced by /bin/sh"
 	// Cause says why there is no lasting profile; "" if there is one.
 	Cause string         `json:"cause,omitempty"`
+	Note  string         `json:"note,omitempty"`  // on a profile that lasts
 	Error *console.Error `json:"error,omitempty"` // of a profile that cannot be read
 
 	replaced bool     // by another program (exec)
 	signal   bool     // a signal ended the process
+	unmapped bool     // its program is not built for continuous mode
 	obstacle string   // why the profile could not be written
 	targets  []string // existing files to which the process may write
 }
@@ -100,64 +104,88 @@ func (c *command) run(ctx context.Context, env *cli.Env, args []string) error {
 	return nil
 }
 
-// diagnose sets the causes. well: a patient is instrumented, and no instrumented patient has a cause.
+// diagnose sets the causes and notes. well: a patient is instrumented, and no instrumented patient has a cause.
 func diagnose(all []*patient) (well bool) {
 	instrumented, sick := 0, 0
-	writers := make(map[string]int)
-	for _, p := range all {
-		for _, file := range p.Profiles {
-			writers[file]++
-		}
-	}
 	for _, p := range all {
 		if len(p.Instrumented) == 0 {
 			continue
 		}
 		instrumented++
-		p.Cause = p.findCause(writers, all)
-		if p.Cause != "" {
+		if p.Cause = p.findCause(all); p.Cause != "" {
 			sick++
+		} else if p.Inherited && !hasLetter(p.Pattern, 'c') {
+			p.Note = "forked: the counts before the fork count again; __llvm_profile_reset_counters() in the child, or continuous mode (%c), avoids that"
 		}
 	}
 	return instrumented > 0 && sick == 0
 }
 
-// findCause returns why the patient has no lasting profile; "" if it has one. writers counts the processes that
-// wrote each file. With %m several processes may write a file, because the runtime merges into it.
-func (p *patient) findCause(writers map[string]int, all []*patient) string {
-	pool := hasPool(p.Pattern)
+// continuousBuild names the options for continuous mode.
+const continuousBuild = "-fprofile-continuous of clang 22, -mllvm -runtime-counter-relocation of clang before, or -C llvm-args=-runtime-counter-relocation of rustc"
+
+// findCause returns why the patient has no lasting profile; "" if it has one.
+func (p *patient) findCause(all []*patient) string {
+	continuous := hasLetter(p.Pattern, 'c')
 	switch {
 	case len(p.Profiles) > 0:
 		for _, file := range p.Profiles {
-			switch n := writers[file]; {
-			case pool || n <= 1:
-			case strings.Contains(p.Pattern, "%p"):
-				return fmt.Sprintf("%d processes wrote the same file, %s: forked ones keep the %%p of their parent; LLVM_PROFILE_FILE needs %%m",
-					n, filepath.Base(file))
-			default:
-				return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", n, filepath.Base(file))
+			if cause := p.findLoss(all, file); cause != "" {
+				return cause
 			}
-			if err := checkProfile(file); err != nil {
-				if q := emptiedBy(all, p, file); q != nil && errors.Is(err, profile.ErrEmpty) {
-					return fmt.Sprintf("process %d, which has the same file, %s, emptied it when it started, and never wrote: LLVM_PROFILE_FILE needs %%p or %%m",
-						q.PID, filepath.Base(file))
-				}
-				p.Error = console.NewError(err)
-				return "the profile cannot be read: " + cli.Message(err)
-			}
-		}
-		if len(p.Instrumented) > 1 && !pool {
-			return fmt.Sprintf("%d instrumented images in the process wrote the same file: LLVM_PROFILE_FILE needs %%m", len(p.Instrumented))
 		}
 		return ""
-	case p.replaced:
+	case p.replaced && !continuous:
 		return "another program replaced it before it wrote: profiles are written at exit only"
+	case continuous && p.obstacle == "":
+		cause := "LLVM_PROFILE_FILE has %c, for continuous mode, and the program is "
+		if p.unmapped {
+			cause += "not"
+		} else {
+			cause += "perhaps not"
+		}
+		return cause + " built for it (" + continuousBuild + ")"
 	case p.signal:
-		return "a signal ended it, and profiles are written at exit only: let it exit, or use continuous mode (%c)"
+		return "a signal ended it, and profiles are written at exit only: let it exit, or use continuous mode (%c, and build with " + continuousBuild + ")"
 	case p.obstacle != "":
 		return p.obstacle
 	}
 	return "it ended without its exit handlers (_exit, quick_exit, vfork), or the program turned writing off"
+}
+
+// findLoss returns why the profile that the patient wrote to a file is not there; "" if it is. A runtime empties its
+// file at the start of a program, and appends at the end, so that the file has a profile of each image of a process and of
+// the processes that it forked. With %m the runtime merges into one profile, and forked processes share the counters that
+// continuous mode maps.
+func (p *patient) findLoss(all []*patient, file string) string {
+	found, err := checkProfile(file)
+	if q := emptiedBy(all, p, file); q != nil && errors.Is(err, profile.ErrEmpty) {
+		return fmt.Sprintf("process %d, which has the same file, %s, emptied it when it started, and never wrote: LLVM_PROFILE_FILE needs %%p or %%m",
+			q.PID, filepath.Base(file))
+	}
+	processes, profiles := 0, 0
+	for _, q := range all {
+		if slices.Contains(q.Profiles, file) && !(q.Inherited && hasLetter(q.Pattern, 'c')) {
+			processes++
+			profiles += len(q.Instrumented)
+		}
+	}
+	pool := hasLetter(p.Pattern, 'm')
+	switch {
+	case pool || err == nil && found >= profiles:
+	case processes > 1 && hasLetter(p.Pattern, 'p'):
+		return fmt.Sprintf("%d processes wrote the same file, %s: forked ones keep the %%p of their parent; LLVM_PROFILE_FILE needs %%m",
+			processes, filepath.Base(file))
+	case processes > 1:
+		return fmt.Sprintf("%d processes wrote the same file, %s: LLVM_PROFILE_FILE needs %%p or %%m", processes, filepath.Base(file))
+	case profiles > 1:
+		return fmt.Sprintf("%d instrumented images in the process wrote the same file: LLVM_PROFILE_FILE needs %%m", profiles)
+	}
+	if err != nil {
+		p.Error = console.NewError(err)
+		return "the profile cannot be read: " + cli.Message(err)
+	}
+	return ""
 }
 
 // emptiedBy returns the process whose runtime emptied the file of p when it started; nil if there is none.
@@ -170,8 +198,8 @@ func emptiedBy(all []*patient, p *patient, file string) *patient {
 	return nil
 }
 
-// hasPool reports whether a file name pattern has %m, with or without a pool size.
-func hasPool(pattern string) bool {
+// hasLetter reports whether a file name pattern has a percent sign with a letter, and perhaps a number between them.
+func hasLetter(pattern string, letter byte) bool {
 	for i := 0; i+1 < len(pattern); i++ {
 		if pattern[i] != '%' {
 			continue
@@ -180,7 +208,7 @@ func hasPool(pattern string) bool {
 		for j < len(pattern) && pattern[j] >= '0' && pattern[j] <= '9' {
 			j++
 		}
-		if j < len(pattern) && pattern[j] == 'm' {
+		if j < len(pattern) && pattern[j] == letter {
 			return true
 		}
 		i++ // "%%" and the like
@@ -203,6 +231,9 @@ func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 			result = p.Cause
 		} else {
 			wrote++
+			if p.Note != "" {
+				result += "; " + p.Note
+			}
 		}
 		profiles := make([]string, len(p.Profiles))
 		for i, file := range p.Profiles {

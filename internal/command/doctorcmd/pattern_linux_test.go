@@ -55,7 +55,7 @@ func TestHasPool(t *testing.T) {
 		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%%m": false, "%%%m": true, "%p-%m": true,
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			if hasPool(pattern) != want {
+			if hasLetter(pattern, 'm') != want {
 				t.Errorf("%t, want %t", !want, want)
 			}
 		})

@@ -5,8 +5,9 @@ import (
 	"github.com/profuse-pgo/profuse/inputs"
 )
 
-func checkProfile(file string) error {
-	return inputs.File(file, inputs.Options{}).One(func(d *inputs.Data) error {
+// checkProfile reads a raw profile, and returns how many profiles the file has, one after the other.
+func checkProfile(file string) (profiles int, err error) {
+	err = inputs.File(file, inputs.Options{}).One(func(d *inputs.Data) error {
 		r, err := irpgo.NewReader(d.Name(), d.Bytes(), irpgo.ReaderOptions{})
 		if err != nil {
 			return err
@@ -16,6 +17,8 @@ func checkProfile(file string) error {
 				return err
 			}
 		}
+		profiles = r.Info.Profiles
 		return nil
 	})
+	return profiles, err
 }

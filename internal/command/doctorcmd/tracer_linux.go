@@ -220,6 +220,7 @@ func (t *tracer) examine(pid, thread int) {
 	}
 	if len(p.Profiles) == 0 {
 		p.obstacle = p.findObstacle()
+		p.unmapped = !slices.ContainsFunc(p.Instrumented, mayMap)
 	}
 }
 
@@ -239,7 +240,7 @@ func (t *tracer) endProcess(pid int, how string, signal bool) {
 	}
 	delete(t.running, pid)
 	p.End, p.signal = how, signal
-	if signal && !strings.Contains(p.Pattern, "%c") && !strings.Contains(p.Pattern, "%p") {
+	if signal && !hasLetter(p.Pattern, 'c') && !hasLetter(p.Pattern, 'p') {
 		p.Profiles = nil // other processes wrote them
 	}
 	t.ended = append(t.ended, p.patient)
@@ -275,6 +276,30 @@ func (t *tracer) instrumented(path string) bool {
 	defer f.Close()
 	t.images[path] = f.Section("__llvm_prf_cnts") != nil
 	return t.images[path]
+}
+
+// mayMap reports whether a program or library may be built for continuous mode: the bias of the counters or bitmaps is
+// then a variable of its own, not the variable of the runtime. Without symbols it may.
+func mayMap(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return true
+	}
+	at := make(map[string]uint64)
+	for _, s := range symbols {
+		at[s.Name] = s.Value
+	}
+	for _, name := range []string{"__llvm_profile_counter_bias", "__llvm_profile_bitmap_bias"} {
+		if own, ok := at[name]; ok && own != at[name+"_default"] {
+			return true
+		}
+	}
+	return false
 }
 
 // candidates returns the existing files to which the process may write its profile, and sets Pattern and dir.

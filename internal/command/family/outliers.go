@@ -16,6 +16,8 @@ type Shapes struct {
 	Of   map[uint64]uint64      // shape by id of the function
 	Name func(id uint64) string // name of a function; valid as long as the bytes of the file
 	What string                 // what a shape is, for remarks: "function hash"
+	// Kind is the kind of the file; "" if it has none. Files of two kinds cannot be added up.
+	Kind string
 }
 
 // A Comparison compares each input with the others. If most inputs agree about a function's shape,
@@ -23,6 +25,7 @@ type Shapes struct {
 // fewCommon functions in common are not compared, nor are functions in less than fewOthers other
 // inputs. Counts are not compared, because runs may differ by any factor.
 type Comparison struct {
+	kinds     []kindOfInput
 	what      string           // a shape is, for remarks
 	first     *firstInput      // until there is a second input
 	files     []comparedFile   // the inputs
@@ -32,6 +35,9 @@ type Comparison struct {
 	names     map[int32]string // of functions in dissents, by index
 	full      bool             // the limits are exceeded: nothing is compared
 }
+
+// A kindOfInput is a kind and the first input of this kind.
+type kindOfInput struct{ kind, file string }
 
 // A firstInput is the first input, as long as it is the only one.
 type firstInput struct {
@@ -80,6 +86,9 @@ const (
 
 // Add adds an input.
 func (c *Comparison) Add(file string, s Shapes) {
+	if s.Kind != "" && !slices.ContainsFunc(c.kinds, func(k kindOfInput) bool { return k.kind == s.Kind }) {
+		c.kinds = append(c.kinds, kindOfInput{s.Kind, file})
+	}
 	switch {
 	case len(s.Of) == 0 || c.full:
 		return
@@ -128,7 +137,7 @@ func (c *Comparison) Add(file string, s Shapes) {
 	}
 	c.files = append(c.files, comparedFile{file, len(s.Of), sample})
 	if len(c.functions) > maxCompared || len(c.dissents) > maxDissents {
-		*c = Comparison{full: true}
+		*c = Comparison{kinds: c.kinds, full: true}
 	}
 }
 
@@ -165,11 +174,17 @@ type disagreement struct {
 	own, missing []int32
 }
 
-// Outliers returns the inputs that disagree with the others, in their order, and a sentence about
-// the inputs of other builds; "" if there are none.
+// Outliers returns the first input of each further kind, then the inputs that disagree with the others, in their
+// order, and a sentence about the inputs of other builds; "" if there are none.
 func (c *Comparison) Outliers() (outliers []Outlier, builds string) {
+	for i, k := range c.kinds {
+		if first := c.kinds[0]; i > 0 {
+			outliers = append(outliers, Outlier{k.file, flaw.File(k.file).Field("kind of profile").Got(k.kind).
+				Wantf("%s like %s: merges keep the two apart", first.kind, first.file).Mismatch()})
+		}
+	}
 	if len(c.files) <= fewOthers {
-		return nil, ""
+		return outliers, ""
 	}
 	found := make([]disagreement, len(c.files))
 	c.compareShapes(found)

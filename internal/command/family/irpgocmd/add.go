@@ -233,10 +233,9 @@ type worker struct {
 // addProfile adds one profile to the worker's fork. With an error it returns a contribution if
 // records before the error are in the sum.
 func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, err error) {
-	var kind irpgo.Variant
-	counts := false
+	var settled irpgo.Variant
 	// Other workers wait for the decision, so it must come in any case.
-	defer func() { w.gate.settle(p.Index, irpgo.NumInputs(p.Data), kind, counts) }()
+	defer func() { w.gate.settle(p.Index, irpgo.NumInputs(p.Data), settled) }()
 	switch format, _ := formats.Detect(p.Data); format.Family() {
 	case formats.IRPGO:
 		memlimit.Profile(len(p.Data))
@@ -255,7 +254,6 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 		Rescued: func(r profile.Rescued) { w.job.addRescued(p, r) },
 	})
 	if err == nil {
-		kind = r.Info.Variant & kindBits
 		if err = w.expected.check(p.Name, hexIDs(r.Info.BinaryIDs)); err == nil {
 			err = w.checkKind(p, r)
 		}
@@ -273,7 +271,9 @@ func (w *worker) addProfile(p *merge.Profile) (contributed *merge.Contribution, 
 	if err != nil {
 		return contributed, err
 	}
-	counts = kind != 0 || added.Records > 0
+	if kind := r.Info.Variant.Kind(); kind != irpgo.FrontEnd || added.Records > 0 {
+		settled = kind
+	}
 	w.job.addKind(p.Index, r.Info)
 	if w.job.Quiet {
 		return contributed, nil
@@ -298,15 +298,33 @@ func (w *worker) addHeap(p *merge.Profile, format formats.Format) error {
 	return err
 }
 
-// checkKind returns an error if the profile's kind conflicts with the profiles before it.
+// checkKind returns an error if the profile's kind differs from the kind of the profiles before it, or if the
+// file holds profiles of several kinds.
 func (w *worker) checkKind(p *merge.Profile, r *irpgo.Reader) error {
-	v := r.Info.Variant
-	have, ok := w.gate.admits(p.Index, v&kindBits)
-	if ok || v&kindBits == 0 && !hasRecords(r) {
-		return nil
+	kind := r.Info.Variant.Kind()
+	wrong := flaw.In("header").InFile(p.Name).Field("kind of profile")
+	have, ok := w.gate.admits(p.Index, kind)
+	if !ok && (kind != irpgo.FrontEnd || hasRecords(r)) {
+		return wrong.Got(kind.String()).Wantf("%s like the inputs before it (or --allow-mixed)", have.String()).Because(errMixedKinds)
 	}
-	return flaw.In("header").InFile(p.Name).Field("kind of profile").Got(kindName(v)).
-		Wantf("%s like the inputs before it (or --allow-mixed)", kindName(have)).Because(errMixedKinds)
+	if !w.mixed && severalKinds(r, p.Data) {
+		return wrong.Gotf("%s, and %s further on in the file", kind, r.Info.Kinds[1]).Want("one kind (or --allow-mixed)").Because(errMixedKinds)
+	}
+	return nil
+}
+
+// severalKinds reports whether a raw file holds profiles of several kinds.
+func severalKinds(r *irpgo.Reader, data []byte) bool {
+	const magic = 8 // bytes
+	if r.Info.Format != irpgo.FormatRaw || !bytes.Contains(data[magic:], data[:magic]) {
+		return false
+	}
+	for range r.ReusedRecords() {
+		if len(r.Info.Kinds) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // errMixedKinds marks the error of a profile that the gate refuses, for likelyCause.

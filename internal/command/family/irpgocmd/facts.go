@@ -79,6 +79,9 @@ type valueFacts struct {
 	SitesWithValues int    `json:"sites_with_values"`
 	Values          int    `json:"values"` // number of values of all sites
 	Count           uint64 `json:"count"`  // how often the values were seen; saturating
+	// Targets that no function or virtual table is known to have.
+	UnknownValues int    `json:"unknown_values,omitempty"`
+	UnknownCount  uint64 `json:"unknown_count,omitempty"` // how often they were seen; saturating
 }
 
 // bitmapFacts sums up the MC/DC bitmaps. A set bit stands for a combination of conditions (a test

@@ -204,14 +204,14 @@ func (c *collector) addRecord(rec *irpgo.Record) {
 		}
 	}
 	for k := range rec.Values {
-		addSites(&f.Values[k], rec.Values[k])
+		addSites(&f.Values[k], rec.Values[k], k != irpgo.MemOPSize)
 	}
 	if c.opt.choose != nil {
 		c.selectRecord(rec)
 	}
 }
 
-func addSites(v *valueFacts, sites [][]irpgo.ValueData) {
+func addSites(v *valueFacts, sites [][]irpgo.ValueData, targets bool) {
 	v.Sites += len(sites)
 	for _, site := range sites {
 		if len(site) > 0 {
@@ -220,6 +220,10 @@ func addSites(v *valueFacts, sites [][]irpgo.ValueData) {
 		v.Values += len(site)
 		for _, d := range site {
 			v.Count = saturate.Add(v.Count, d.Count)
+			if targets && d.Value == 0 {
+				v.UnknownValues++
+				v.UnknownCount = saturate.Add(v.UnknownCount, d.Count)
+			}
 		}
 	}
 }

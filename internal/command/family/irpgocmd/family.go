@@ -72,7 +72,7 @@ func originOf(name string, data []byte) (o family.Origin) {
 	if correlated {
 		o.Program, o.Kind, o.Needs = o.BuildID, "correlated", hexIDs(ids)
 	} else {
-		o.Program, o.Kind = programKey(ids, nameRefs(name, data)), kindName(r.Info.Variant)
+		o.Program, o.Kind = programKey(ids, nameRefs(name, data)), r.Info.Variant.Kind().String()
 	}
 	return o
 }
@@ -153,6 +153,9 @@ func (c *check) Check(name string, data []byte, f formats.Format) family.Checked
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	res.Shapes = family.Shapes{Of: rep.Hashes, Name: rep.Name, What: "function hash"}
+	if rep.Records > 0 {
+		res.Shapes.Kind = rep.Info.Variant.Kind().String()
+	}
 	return res
 }
 

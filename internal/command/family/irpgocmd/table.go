@@ -215,12 +215,16 @@ func valuesLine(v valueFacts, k int) string {
 	s := cli.Quantity(v.Sites, "site", "sites")
 	switch v.SitesWithValues {
 	case 0:
-		return s + ", none ran"
+		return s + ", no values"
 	case v.Sites:
 	default:
 		s += ", " + cli.Count(v.SitesWithValues) + " ran"
 	}
-	return s + ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	s += ": " + cli.Quantity(v.Values, one, many) + ", seen " + cli.Quantity(v.Count, "time", "times")
+	if v.UnknownValues > 0 {
+		s += fmt.Sprintf("; %s unknown, seen %s", cli.Count(v.UnknownValues), cli.Percent(v.UnknownCount, v.Count))
+	}
+	return s
 }
 
 // tracesLine sums up the traces of temporal profiling; "" without any.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/files/store"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -54,6 +56,9 @@ func NewError(err error) *Error {
 		anonymous := *fe
 		anonymous.File = ""
 		e.Message = anonymous.Error()
+		if errors.Is(err, flaw.ErrRemark) {
+			e.Message = strings.TrimSuffix(e.Message, ": "+e.Class.Error())
+		}
 	}
 	return e
 }

@@ -1,0 +1,162 @@
+package irpgo
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/saturate"
+)
+
+// What raw files that several runs or processes have written tell of that. All of it is sound.
+
+// earlierTargets counts the targets of a profile that no function or virtual table has. Each run loads a
+// position-independent program at another address, and in a pool (%m) the runtime adds up values that are addresses,
+// so that all targets but those of the last run name nothing.
+type earlierTargets struct {
+	targets, unknown int
+	// moved is the number of unknown targets that lie as far into a page of memory as another target of their site, as
+	// the same function in another run does, and in the part of the address space that has the functions, but far away.
+	moved               int
+	calls, unknownCalls uint64
+	// sites is the number of sites so far; lastAt[i] is the site that last had a target i bytes into a page, and
+	// several[i] says whether it had two.
+	sites   int
+	lastAt  [pageSize]int
+	several [pageSize]bool
+}
+
+// pageSize is the least distance between two addresses at which a program may be loaded, in bytes.
+const pageSize = 1 << 12
+
+// compare finds the values of a site that are as far into a page as another one, and reports whether one of them
+// may be of an earlier run.
+func (e *earlierTargets) compare(m *addressMap, kind int, values []ValueData) (suspect bool) {
+	e.sites++
+	for _, v := range values {
+		at := v.Value % pageSize
+		e.several[at] = e.lastAt[at] == e.sites
+		e.lastAt[at] = e.sites
+		suspect = suspect || e.several[at] && m.mayHaveBeen(kind, v.Value)
+	}
+	return suspect
+}
+
+// count counts the values of a site, which are addresses.
+func (e *earlierTargets) count(m *addressMap, kind int, values []ValueData) {
+	e.compare(m, kind, values)
+	for _, v := range values {
+		e.targets++
+		e.calls = saturate.Add(e.calls, v.Count)
+		if v.Value == 0 || m.valueAt(kind, v.Value) != 0 {
+			continue
+		}
+		e.unknown++
+		e.unknownCalls = saturate.Add(e.unknownCalls, v.Count)
+		if e.several[v.Value%pageSize] && m.mayHaveBeen(kind, v.Value) {
+			e.moved++
+		}
+	}
+}
+
+// mayHaveBeen reports whether an address is far from all functions, or virtual tables, but in the same part of the
+// address space, where the system loads programs, not where it loads libraries.
+func (m *addressMap) mayHaveBeen(kind int, addr uint64) bool {
+	var low, high uint64
+	switch {
+	case kind == VTableTarget && len(m.vtables) > 0:
+		low, high = m.vtables[0].start, m.vtables[len(m.vtables)-1].start
+	case kind == IndirectCallTarget && len(m.callees) > 0:
+		low, high = m.callees[0].addr, m.callees[len(m.callees)-1].addr
+	default:
+		return false
+	}
+	part := 44 // of an address of 47 or 48 bits
+	if high < 1<<32 {
+		part = 28
+	}
+	return addr>>part == low>>part && (addr+outside < low || addr > high+outside)
+}
+
+// earlierTargets counts the targets of a profile that has a catalog.
+func (n *numbers) earlierTargets() (e earlierTargets) {
+	m := &n.catalog.raw.addrs
+	// Most profiles are of one run, for which it suffices to compare the values of each site.
+	suspect := false
+	n.targets(func(kind int, values []ValueData) bool {
+		suspect = e.compare(m, kind, values)
+		return !suspect
+	})
+	if suspect {
+		n.targets(func(kind int, values []ValueData) bool {
+			e.count(m, kind, values)
+			return true
+		})
+	}
+	return e
+}
+
+// targets yields the values of each site whose values are addresses.
+func (n *numbers) targets(yield func(kind int, values []ValueData) bool) {
+	var values []ValueData
+	blobs := n.blobs
+	for i := range n.catalog.extras {
+		sites := &n.catalog.extras[i].sites
+		if !sites.any() {
+			continue
+		}
+		data := n.data[blobs[0]+valueDataHeader:]
+		blobs = blobs[1:]
+		for kind, count := range sites {
+			if count == 0 {
+				continue
+			}
+			lengths, pairs, rest := valuesOfKind(data, int(count))
+			data = rest
+			for _, length := range lengths {
+				values = values[:0]
+				for range length {
+					values = append(values, n.pair(pairs, true))
+					pairs = pairs[valueDataPair:]
+				}
+				if kind != MemOPSize && !yield(kind, values) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// remark warns of what sound profiles have; LLVM does not.
+func (r *rawReader) remark(p flaw.Problem) {
+	if !r.opt.Lenient {
+		r.warn("", p.Remark())
+	}
+}
+
+// remarkOnEarlierRuns warns if most of the unknown targets of the profile seem to be of earlier runs.
+func (r *rawReader) remarkOnEarlierRuns(e *earlierTargets) {
+	if e.moved == 0 || 2*e.moved < e.unknown {
+		return
+	}
+	r.remark(flaw.At("value data", r.cur.valueData).Field("address of a target").
+		Gotf("of an earlier run in %d of %d cases, %s of the calls", e.unknown, e.targets, percent(e.unknownCalls, e.calls)).
+		Want("of the run that wrote the file").
+		Hint("in a pool (%m) a position-independent program loses the targets of earlier runs; separate files (%p), or linking with -no-pie, keep them"))
+}
+
+func percent(part, whole uint64) string {
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(max(whole, 1)))
+}
+
+// remarkOnFork warns if the current profile is of the process that wrote the profile before it in the file, or of a
+// process forked from it: the functions are at the same addresses.
+func (r *rawReader) remarkOnFork(before *rawProfile) {
+	p := r.cur
+	if p.layout.funcPtr < 0 || p.numRecords() == 0 || p.layout != before.layout || !bytes.Equal(p.records.data, before.records.data) {
+		return
+	}
+	r.remark(flaw.At("header", p.start).Field("profile").Got("of the same program at the same addresses as the one before it").
+		Want("of another program").
+		Hint("if a forked process wrote it, or __llvm_profile_write_file was called again, the counts from before that are in both"))
+}
