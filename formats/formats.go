@@ -7,8 +7,8 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
-// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof. An indexed IRPGO profile may contain a MemProf
-// profile.
+// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof, [CtxProf] by ctxprof. An indexed IRPGO profile
+// may contain a MemProf profile.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
 // comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/formats/ctxprof"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -54,6 +55,8 @@ const (
 	SampleExtended // .afdo, extensible binary
 	SampleCompact  // of LLVM 8 to 16
 	SampleGCov     // for GCC
+	CtxProfBinary  // .ctxprof
+	CtxProfYAML
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -66,6 +69,7 @@ const (
 	MIP     Family = "MIP"     // Machine IR profiles
 	Iprof   Family = "iprof"   // profiles of GraalVM native images
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
+	CtxProf Family = "ctxprof" // LLVM's contextual profiles
 )
 
 // A Description says what files of a format are.
@@ -102,6 +106,9 @@ var formats = [...]Description{
 	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
 	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
 	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "704", ""},
+
+	CtxProfBinary: {"contextual profile", CtxProf, "binary", []string{".ctxprof", ".ctxprofdata"}, false, "4", "4"},
+	CtxProfYAML:   {"contextual profile in YAML", CtxProf, "yaml", []string{".ctxprof.yaml", ".ctxprof.yml"}, true, "all", "all"},
 }
 
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the
@@ -132,6 +139,7 @@ func init() {
 		}), viewMIP},
 		{Iprof, func(data []byte) (Format, bool) { return IprofProfile, iprof.Detect(data) }, viewIprof},
 		{MemProf, detectMemProf, viewMemProf},
+		{CtxProf, detectCtxProf, viewCtxProf},
 		{Sample, byFormat(sampleprof.Detect, map[sampleprof.Format]Format{
 			sampleprof.FormatText: SampleText, sampleprof.FormatBinary: SampleBinary, sampleprof.FormatExtended: SampleExtended,
 			sampleprof.FormatCompact: SampleCompact, sampleprof.FormatGCov: SampleGCov,
@@ -155,6 +163,14 @@ func detectMemProf(data []byte) (Format, bool) {
 		return MemProfRaw, true
 	}
 	return MemProfYAML, memprof.IsYAML(data)
+}
+
+func detectCtxProf(data []byte) (Format, bool) {
+	yaml, ok := ctxprof.Detect(data)
+	if yaml {
+		return CtxProfYAML, ok
+	}
+	return CtxProfBinary, ok
 }
 
 // All returns all formats, grouped by family.

@@ -54,6 +54,12 @@ var families = []Family{
 		Suffix: ".afdo",
 		Part:   []string{"--format", "partial"},
 	},
+	{
+		Name:   "ctxprof",
+		Views:  []string{"ctxprof/server.ctxprof", "ctxprof/other.ctxprof.yaml"},
+		Merged: []string{"ctxprof/server.ctxprof", "ctxprof/other.ctxprof.yaml", "ctxprof/server-2.ctxprof"},
+		Suffix: ".ctxprof",
+	},
 }
 
 // Families returns fixtures of every family, by name, for tests that treat all families alike.
