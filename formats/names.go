@@ -50,7 +50,7 @@ func (n *namer) addFile(path string) error {
 	if in.Reopens() {
 		in.Heads(true, func(head []byte) bool {
 			f, ok := Detect(head)
-			known = ok && f != Binary
+			known = ok && !f.IsProgram()
 			return false
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 
+	"github.com/profuse-pgo/profuse/formats/cgdata"
 	"github.com/profuse-pgo/profuse/formats/ctxprof"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
@@ -249,6 +250,31 @@ func viewCtxProf(name string, data []byte, _ Format, opt ViewOptions) (profile.V
 		return nil, err
 	}
 	return p.View(name), nil
+}
+
+// viewCGData returns the view of codegen data; of objects, of all that they have, as in a merge that loses nothing.
+func viewCGData(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
+	if f != CGDataObject {
+		d, err := cgdata.Read(name, data, opt.warn)
+		if err != nil {
+			return nil, err
+		}
+		return d.View(name), nil
+	}
+	m := cgdata.Merger{Partial: true}
+	err := cgdata.ReadObjects(name, data, opt.Arch, func(o *cgdata.Object) error {
+		m.Add(o.Data)
+		return nil
+	})
+	if profile.ClassOf(err) == profile.ErrMismatch { // no codegen data
+		err = WrongFormat(name, data, "a profile")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := m.Data()
+	d.Version = 0
+	return d.View(name), nil
 }
 
 // iprofSource returns a function that finds the sources of iprof methods in classes; nil if classes is nil.

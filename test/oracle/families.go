@@ -60,6 +60,13 @@ var families = []Family{
 		Merged: []string{"ctxprof/server.ctxprof", "ctxprof/other.ctxprof.yaml", "ctxprof/server-2.ctxprof"},
 		Suffix: ".ctxprof",
 	},
+	{
+		Name:   "cgdata",
+		Views:  []string{"cgdata/both.cgdata", "cgdata/other.cgdata.txt", "cgdata/shapes1.o"},
+		Merged: []string{"cgdata/shapes1.o", "cgdata/shapes2.o", "cgdata/both.cgdata", "cgdata/other.cgdata.txt"},
+		Suffix: ".cgdata",
+		Part:   []string{"--format", "partial"},
+	},
 }
 
 // Families returns fixtures of every family, by name, for tests that treat all families alike.

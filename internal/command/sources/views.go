@@ -79,8 +79,8 @@ func ReadView(env *cli.Env, arg string, opt formats.ViewOptions, look func(name 
 	return v, err
 }
 
-// IsProgram reports whether a file, or the file in a .dSYM bundle, is ELF or Mach-O, by its first bytes.
+// IsProgram reports whether a file, or the file in a .dSYM bundle, is a program or a part of one, by its first bytes.
 func IsProgram(path string) bool {
 	in, err := BinaryPath(path, inputs.Options{})
-	return err == nil && PeekFormat(in, false) == formats.Binary
+	return err == nil && PeekFormat(in, false).IsProgram()
 }

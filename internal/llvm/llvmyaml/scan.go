@@ -255,17 +255,24 @@ func (s *Scanner) Mapping(value func(key string)) {
 	if s.null() {
 		return
 	}
-	// Mappings have few keys: a list on the stack is faster than a map.
+	// Most mappings have few keys: a list on the stack is faster than a map.
 	var keys [32]string
 	seen := keys[:0]
+	var more map[string]struct{} // all keys beyond
 	each := func(line int, key string) {
-		for _, k := range seen {
-			if k == key {
-				s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("each key once").Corrupt())
-				return
-			}
+		_, twice := more[key]
+		if twice || slices.Contains(seen, key) {
+			s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("each key once").Corrupt())
+			return
 		}
-		seen = append(seen, key)
+		switch {
+		case len(seen) < len(keys):
+			seen = append(seen, key)
+		case more == nil:
+			more = map[string]struct{}{key: {}}
+		default:
+			more[key] = struct{}{}
+		}
 		value(key)
 	}
 	if s.open('{') {
