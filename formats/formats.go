@@ -7,8 +7,8 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
-// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof. An indexed IRPGO profile may contain a MemProf
-// profile.
+// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof, [CtxProf] by ctxprof,
+// [CGData] by cgdata. An indexed IRPGO profile may contain a MemProf profile.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
 // comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
@@ -17,10 +17,13 @@
 package formats
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/formats/cgdata"
+	"github.com/profuse-pgo/profuse/formats/ctxprof"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -54,6 +57,12 @@ const (
 	SampleExtended // .afdo, extensible binary
 	SampleCompact  // of LLVM 8 to 16
 	SampleGCov     // AutoFDO's, for GCC
+	CtxProfBinary  // .ctxprof
+	CtxProfYAML
+	CGDataIndexed // .cgdata
+	CGDataText
+	// CGDataObject is an object file or a static library, which may contain codegen data; cgdata.ReadObjects finds it.
+	CGDataObject
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -66,6 +75,8 @@ const (
 	MIP     Family = "MIP"     // Machine IR profiles
 	Iprof   Family = "iprof"   // profiles of GraalVM native images
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
+	CtxProf Family = "ctxprof" // LLVM's contextual profiles
+	CGData  Family = "cgdata"  // LLVM's codegen data
 )
 
 // A Description says what files of a format are.
@@ -102,6 +113,13 @@ var formats = [...]Description{
 	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
 	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
 	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "1 to 3, *704", "1, 2, *704"},
+
+	CtxProfBinary: {"contextual profile", CtxProf, "binary", []string{".ctxprof", ".ctxprofdata"}, false, "4", "4"},
+	CtxProfYAML:   {"contextual profile in YAML", CtxProf, "yaml", []string{".ctxprof.yaml", ".ctxprof.yml"}, true, "all", "all"},
+
+	CGDataIndexed: {"codegen data", CGData, "indexed", []string{".cgdata"}, false, span(1, 4), "4"},
+	CGDataText:    {"codegen data as text", CGData, "text", nil, true, "all", "all"},
+	CGDataObject:  {"object file or static library", CGData, "object", nil, false, "all", ""},
 }
 
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the
@@ -132,6 +150,8 @@ func init() {
 		}), viewMIP},
 		{Iprof, func(data []byte) (Format, bool) { return IprofProfile, iprof.Detect(data) }, viewIprof},
 		{MemProf, detectMemProf, viewMemProf},
+		{CtxProf, detectCtxProf, viewCtxProf},
+		{CGData, detectCGData, viewCGData},
 		{Sample, byFormat(sampleprof.Detect, map[sampleprof.Format]Format{
 			sampleprof.FormatText: SampleText, sampleprof.FormatBinary: SampleBinary, sampleprof.FormatExtended: SampleExtended,
 			sampleprof.FormatCompact: SampleCompact, sampleprof.FormatGCov: SampleGCov,
@@ -156,6 +176,28 @@ func detectMemProf(data []byte) (Format, bool) {
 	}
 	return MemProfYAML, memprof.IsYAML(data)
 }
+
+func detectCtxProf(data []byte) (Format, bool) {
+	yaml, ok := ctxprof.Detect(data)
+	if yaml {
+		return CtxProfYAML, ok
+	}
+	return CtxProfBinary, ok
+}
+
+func detectCGData(data []byte) (Format, bool) {
+	if object.IsArchive(data) && !bytes.HasPrefix(data, []byte(debianPackage)) {
+		return CGDataObject, true
+	}
+	text, ok := cgdata.Detect(data)
+	if text {
+		return CGDataText, ok
+	}
+	return CGDataIndexed, ok
+}
+
+// IsProgram reports whether files of the format are programs, or parts of programs, in which data of some families may be.
+func (f Format) IsProgram() bool { return f == Binary || f == CGDataObject }
 
 // All returns all formats, grouped by family.
 func All() []Format {
@@ -186,7 +228,10 @@ func (f Format) Family() Family { return f.Describe().Family }
 // A text is an IRPGO profile if LLVM may be able to read it. LLVM itself, and so the drop-in commands,
 // take any text for one until they read it. [WrongFormat] says what other files are.
 func Detect(data []byte) (Format, bool) {
-	if object.IsImage(data) {
+	switch {
+	case object.IsObjectFile(data):
+		return CGDataObject, true
+	case object.IsImage(data):
 		return Binary, true
 	}
 	for i := range families {

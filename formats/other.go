@@ -30,8 +30,8 @@ func WrongFormat(name string, data []byte, want string) error {
 			hint = "AutoFDO writes this file beside a profile: it is for the build, and often empty"
 		}
 		return at.Field("size").Got("0 bytes").Want(want).Hint(hint).Empty()
-	case f == Binary:
-		o := otherImage(data)
+	case f.IsProgram():
+		o := otherImage(name, data)
 		return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 	case ok:
 		return at.Field("format").Got(withArticle(f.String())).Want(want).Mismatch()
@@ -70,6 +70,9 @@ const (
 	hintShell    = "a shell wrote it: have the tool write its output itself (-o)"
 )
 
+// debianPackage is the beginning of a package, which is an archive like a static library.
+const debianPackage = "!<arch>\ndebian-binary"
+
 // magics lists files that begin with fixed bytes. The first match counts, so longer beginnings come
 // before shorter ones: a Debian package is also a static library.
 var magics = []other{
@@ -84,7 +87,7 @@ var magics = []other{
 	{"BC\xc0\xde", "LLVM bitcode", hintProgram},
 	{"\xde\xc0\x17\x0b", "LLVM bitcode", hintProgram},
 	{"CPCH", "a precompiled header of clang", hintProgram},
-	{"!<arch>\ndebian-binary", "a package of Debian", ""},
+	{debianPackage, "a package of Debian", ""},
 	{"!<arch>\n", "a static library", hintProgram},
 	{"!<thin>\n", "a static library", hintProgram},
 	{"\xca\xfe\xba\xbe", "a Java class file", "--classes takes it"},
@@ -265,7 +268,10 @@ func isPprof(head []byte) bool {
 
 // otherImage says what a program, library or object file is, and where its profiles are: those
 // of an instrumented program are files that it writes.
-func otherImage(data []byte) other {
+func otherImage(name string, data []byte) other {
+	if object.IsArchive(data) {
+		return identify(name, data[:min(len(data), otherHead)])
+	}
 	im, err := object.Parse("", data, "")
 	if err != nil {
 		return other{what: "a program", hint: hintProgram}

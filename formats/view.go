@@ -2,10 +2,13 @@ package formats
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/mip/buildid"
 
+	"github.com/profuse-pgo/profuse/formats/cgdata"
+	"github.com/profuse-pgo/profuse/formats/ctxprof"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -27,7 +30,7 @@ type ViewOptions struct {
 	Classes *classfile.Index
 	// Programs are paths of programs and libraries, and of folders in which programs are found by
 	// build id. Raw MemProf profiles need their programs. Programs given by name also name the
-	// functions of other heap profiles. The program of a MIP profile tells where functions and blocks
+	// functions of other heap profiles, and of contextual profiles, which also take names from profiles given here. The program of a MIP profile tells where functions and blocks
 	// are in the sources and which blocks without probes ran; in a folder it is found only by the
 	// build id in the file beside the .mip (its name with ".id" added).
 	Programs []string
@@ -235,6 +238,43 @@ func viewSample(name string, data []byte, _ Format, _ ViewOptions) (profile.View
 		return nil, err
 	}
 	return p.View(name), nil
+}
+
+// viewCtxProf returns the view of a contextual profile, whose functions get names from the programs.
+func viewCtxProf(name string, data []byte, _ Format, opt ViewOptions) (profile.View, error) {
+	p, err := ctxprof.Read(name, data, opt.warn)
+	if err == nil {
+		p.Names, err = opt.FunctionNames(maps.Keys(p.Flatten()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.View(name), nil
+}
+
+// viewCGData returns the view of codegen data; of objects, of all that they have, as in a merge that loses nothing.
+func viewCGData(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
+	if f != CGDataObject {
+		d, err := cgdata.Read(name, data, opt.warn)
+		if err != nil {
+			return nil, err
+		}
+		return d.View(name), nil
+	}
+	m := cgdata.Merger{Partial: true}
+	err := cgdata.ReadObjects(name, data, opt.Arch, func(o *cgdata.Object) error {
+		m.Add(o.Data)
+		return nil
+	})
+	if profile.ClassOf(err) == profile.ErrMismatch { // no codegen data
+		err = WrongFormat(name, data, "a profile")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := m.Data()
+	d.Version = 0
+	return d.View(name), nil
 }
 
 // iprofSource returns a function that finds the sources of iprof methods in classes; nil if classes is nil.

@@ -54,6 +54,19 @@ var families = []Family{
 		Suffix: ".afdo",
 		Part:   []string{"--format", "partial"},
 	},
+	{
+		Name:   "ctxprof",
+		Views:  []string{"ctxprof/server.ctxprof", "ctxprof/other.ctxprof.yaml"},
+		Merged: []string{"ctxprof/server.ctxprof", "ctxprof/other.ctxprof.yaml", "ctxprof/server-2.ctxprof"},
+		Suffix: ".ctxprof",
+	},
+	{
+		Name:   "cgdata",
+		Views:  []string{"cgdata/both.cgdata", "cgdata/other.cgdata.txt", "cgdata/shapes1.o"},
+		Merged: []string{"cgdata/shapes1.o", "cgdata/shapes2.o", "cgdata/both.cgdata", "cgdata/other.cgdata.txt"},
+		Suffix: ".cgdata",
+		Part:   []string{"--format", "partial"},
+	},
 }
 
 // Families returns fixtures of every family, by name, for tests that treat all families alike.

@@ -244,7 +244,7 @@ func (j *Job) likelyCause(err error, data []byte) string {
 // WrongFormat returns the error about an input of another format than the merge takes; want is
 // the name of that format, such as "an IRPGO profile".
 func WrongFormat(name string, data []byte, want string) error {
-	if f, ok := formats.Detect(data); ok && f != formats.Binary {
+	if f, ok := formats.Detect(data); ok && !f.IsProgram() {
 		return formats.WrongFormat(name, data, want+", which this merge takes")
 	}
 	return formats.WrongFormat(name, data, "a profile")

@@ -172,7 +172,7 @@ func isProfile(in inputs.Input) (found bool) {
 	}
 	in.Heads(true, func(head []byte) bool {
 		f, ok := formats.Detect(head)
-		found = ok && f != formats.Binary && !isComment(head)
+		found = ok && !f.IsProgram() && !isComment(head)
 		return !found
 	})
 	return found

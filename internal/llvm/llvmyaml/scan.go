@@ -22,6 +22,7 @@ type Scanner struct {
 	line    int  // number of the current line
 	keyLine int  // of the last key
 	start   int  // offset of the current line
+	lineEnd int  // offset of its end, if not before pos
 	parent  int  // column of the block that the value read belongs to; -1 at the top
 	flow    int  // how many flow collections are open
 	inline  bool // the value begins in the line of its key or dash
@@ -31,7 +32,7 @@ type Scanner struct {
 // NewScanner returns a scanner at the value of the first document in data. Like LLVM it skips documents without a value.
 func NewScanner(data []byte) *Scanner {
 	// Keys and scalars are substrings of one string instead of copies.
-	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1}
+	s := &Scanner{Record: -1, data: string(data), line: 1, parent: -1, lineEnd: -1}
 	if !utf8.ValidString(s.data) {
 		s.Fail(s.At(1 + strings.Count(validPrefix(s.data), "\n")).Field("text").Got("not UTF-8").Want("UTF-8").
 			Corrupt())
@@ -98,11 +99,13 @@ func (s *Scanner) Rest() *Scanner {
 }
 
 func (s *Scanner) rest() string {
-	rest := s.data[s.pos:]
-	if i := strings.IndexByte(rest, '\n'); i >= 0 {
-		rest = rest[:i]
+	if s.lineEnd < s.pos { // searched once for each line, which may be long
+		s.lineEnd = len(s.data)
+		if i := strings.IndexByte(s.data[s.pos:], '\n'); i >= 0 {
+			s.lineEnd = s.pos + i
+		}
 	}
-	return strings.TrimSuffix(rest, "\r")
+	return strings.TrimSuffix(s.data[s.pos:s.lineEnd], "\r")
 }
 
 // column returns the offset in the line, in bytes. At a key or dash it is the indentation, because only blanks come before.
@@ -252,17 +255,24 @@ func (s *Scanner) Mapping(value func(key string)) {
 	if s.null() {
 		return
 	}
-	// Mappings have few keys: a list on the stack is faster than a map.
+	// Most mappings have few keys: a list on the stack is faster than a map.
 	var keys [32]string
 	seen := keys[:0]
+	var more map[string]struct{} // all keys beyond
 	each := func(line int, key string) {
-		for _, k := range seen {
-			if k == key {
-				s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("each key once").Corrupt())
-				return
-			}
+		_, twice := more[key]
+		if twice || slices.Contains(seen, key) {
+			s.Fail(s.At(line).Field("key").Got(flaw.Quote(key)).Want("each key once").Corrupt())
+			return
 		}
-		seen = append(seen, key)
+		switch {
+		case len(seen) < len(keys):
+			seen = append(seen, key)
+		case more == nil:
+			more = map[string]struct{}{key: {}}
+		default:
+			more[key] = struct{}{}
+		}
 		value(key)
 	}
 	if s.open('{') {

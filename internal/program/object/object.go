@@ -187,3 +187,21 @@ func cstring(table []byte, off uint64) []byte {
 	}
 	return nil
 }
+
+// IsObjectFile reports whether a file that begins with head is a compiler's output, not linked. It needs the first 20 bytes.
+func IsObjectFile(head []byte) bool {
+	const elfType, machoType, enough = 16, 12, 20
+	switch {
+	case len(head) < enough:
+		return false
+	case isELF(head):
+		var order binary.ByteOrder = binary.LittleEndian
+		if head[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
+			order = binary.BigEndian
+		}
+		return elf.Type(order.Uint16(head[elfType:])) == elf.ET_REL
+	case isMachO(head):
+		return head[machoType]|head[machoType+3] == typeObject && head[machoType+1]|head[machoType+2] == 0
+	}
+	return isCOFF(head) && !bytes.HasPrefix(head, []byte(dosMagic))
+}

@@ -38,12 +38,12 @@ type counterFacts struct {
 
 	// Values has one element for each kind, in LLVM's order: IPVK_IndirectCallTarget,
 	// IPVK_MemOPSize, IPVK_VTableTarget.
-	Values      []valueFacts `json:"values"`
-	Bitmaps     bitmapFacts  `json:"bitmaps"`
+	Values  []valueFacts `json:"values"`
+	Bitmaps bitmapFacts  `json:"bitmaps"`
 	// Uniform counts the counters with uniformity bits, of programs for GPUs.
-	Uniform *uniformFacts `json:"uniform,omitempty"`
-	Traces      traceFacts   `json:"traces"`
-	VTableNames int          `json:"vtable_names"`
+	Uniform     *uniformFacts `json:"uniform,omitempty"`
+	Traces      traceFacts    `json:"traces"`
+	VTableNames int           `json:"vtable_names"`
 
 	MemProf *memprofcmd.Facts `json:"memprof,omitzero"` // with a section only
 

@@ -88,8 +88,8 @@ func hexIDs(ids [][]byte) []string {
 func joinIDs(ids [][]byte) string { return strings.Join(hexIDs(ids), "+") }
 
 type show struct {
-	by    cli.Choice
-	heaps *memprof.Binaries // nil if no program is given
+	by       cli.Choice
+	programs *sources.Programs
 }
 
 // Declare declares --by, which applies to heap profiles and to indexed profiles with a heap profile.
@@ -99,10 +99,10 @@ func (s *show) Declare(f *cli.Flags) {
 	f.Var(&s.by, "by", "`WHAT` rank contexts by "+s.by.Words()+"; all prints every ranking; lifetime and density (of accesses) are averages")
 }
 
-// Open opens the programs of heap profiles.
-func (s *show) Open(p *sources.Programs) (err error) {
-	s.heaps, err = openHeaps(p)
-	return err
+// Open keeps the programs. Facts opens them: for profiles of other families they may be no programs.
+func (s *show) Open(p *sources.Programs) error {
+	s.programs = p
+	return nil
 }
 
 // openHeaps opens the programs of heap profiles; nil if none are given.
@@ -119,7 +119,11 @@ func openHeaps(p *sources.Programs) (*memprof.Binaries, error) {
 
 // Facts describes a heap profile, or a profile with counters and perhaps a heap profile.
 func (s *show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
-	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: s.heaps, By: s.by.Value}
+	heaps, err := openHeaps(s.programs)
+	if err != nil {
+		return Unreadable(name, len(data), err), err
+	}
+	heap := memprofcmd.FactsOptions{Top: opt.Top, Choose: opt.Choose, Binaries: heaps, By: s.by.Value}
 	if f.Family() == formats.MemProf {
 		return memprofcmd.CollectFileFacts(name, data, f, heap)
 	}
