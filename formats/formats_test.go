@@ -34,7 +34,20 @@ func TestDetect(t *testing.T) {
 		{"MemProf raw, of accesses to data", "\x81nibmbf\xff\x01\x00", formats.MemProfRaw},
 		{"MemProf YAML", "---\nHeapProfileRecords:\n", formats.MemProfYAML},
 		{"samples as gcov has them", "adcg*704\x00\x00\x00\x00\x00\x00\x00\x00", formats.SampleGCov},
+		{"contextual", "CTXP\x01\x08\x00\x00", formats.CtxProfBinary},
+		{"contextual, YAML", "\nContexts:\n  - Guid: 1\n", formats.CtxProfYAML},
+		{"codegen data", "\xffcgdata\x81\x04\x00", formats.CGDataIndexed},
+		{"codegen data, text", "# Outlined stable hash tree\n:outlined_hash_tree\n---\n", formats.CGDataText},
+		{"ELF object", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00", formats.CGDataObject},
+		{"ELF object, big-endian", "\x7fELF\x02\x02\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x15", formats.CGDataObject},
+		{"Mach-O object", "\xcf\xfa\xed\xfe\x0c\x00\x00\x01\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00", formats.CGDataObject},
+		{"Mach-O library", "\xcf\xfa\xed\xfe\x0c\x00\x00\x01\x00\x00\x00\x00\x06\x00\x00\x00\x02\x00\x00\x00", formats.Binary},
+		{"COFF object", "\x64\x86\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00", formats.CGDataObject},
+		{"static library", "!<arch>\n/               ", formats.CGDataObject},
+		{"thin static library", "!<thin>\n/               ", formats.CGDataObject},
+		{"Debian package", "!<arch>\ndebian-binary   ", 0},
 		{"ELF", "\x7fELF\x02\x01\x01", formats.Binary},
+		{"ELF program", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x3e\x00", formats.Binary},
 		{"Mach-O, 64 bit", "\xcf\xfa\xed\xfe", formats.Binary},
 		{"Mach-O, universal", "\xca\xfe\xba\xbe\x00\x00\x00\x02", formats.Binary},
 		{"iprof", `{"version":"1.0.0","types":[`, formats.IprofProfile},
@@ -91,6 +104,7 @@ var suffixes = map[formats.Format][]string{
 	formats.MemProfRaw: {".memprofraw"}, formats.MemProfYAML: {".memprof.yaml", ".memprof.yml"},
 	formats.MIPRaw: {".mipraw"}, formats.MIPRet: {".mipret"}, formats.MIPMap: {".mipmap"},
 	formats.MIPProfile: {".mip"}, formats.MIPYAML: {".mip.yaml", ".mip.yml"}, formats.IprofProfile: {".iprof"}, formats.SampleExtended: {".afdo"},
+	formats.CtxProfBinary: {".ctxprof", ".ctxprofdata"}, formats.CtxProfYAML: {".ctxprof.yaml", ".ctxprof.yml"}, formats.CGDataIndexed: {".cgdata"},
 }
 
 func TestAll(t *testing.T) {

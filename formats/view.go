@@ -272,9 +272,7 @@ func viewCGData(name string, data []byte, f Format, opt ViewOptions) (profile.Vi
 	if err != nil {
 		return nil, err
 	}
-	d := m.Data()
-	d.Version = 0
-	return d.View(name), nil
+	return m.Data().View(name), nil
 }
 
 // iprofSource returns a function that finds the sources of iprof methods in classes; nil if classes is nil.

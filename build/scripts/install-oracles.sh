@@ -74,6 +74,7 @@ missing_packages() {
   for n in "${releases[@]}"; do
     command -v "clang-$n" >/dev/null || echo "clang-$n"
     command -v "llvm-profdata-$n" >/dev/null || echo "llvm-$n"
+    ((n < 22)) || command -v "llvm-ctxprof-util-$n" >/dev/null || echo "llvm-$n-tools"
     command -v "ld.lld-$n" >/dev/null || echo "lld-$n"
     have_runtime "$n" || echo "libclang-rt-$n-dev"
   done

@@ -21,6 +21,7 @@ type Data struct {
 	// Version is the version of an indexed file; 0 for text and objects, which have none.
 	Version int
 
+	form  string   // for views: "indexed", "text" or "object"
 	names []string // of functions and modules, in the order of the file
 	parts []int    // of an object: for each map in it, the number of functions up to its end
 }
@@ -121,7 +122,7 @@ func (r *reader) indexed(data []byte) (*Data, error) {
 		return nil, c.At(at+4).Field("offsets of the parts").Gotf("%#x and %#x", treeAt, mapAt).
 			Wantf("ascending, from %#x to the end of the file at %#x", c.Offset(), len(data)).Truncated()
 	}
-	d := &Data{Version: int(v)}
+	d := &Data{Version: int(v), form: "indexed"}
 	treeEnd := mapAt
 	if kinds&hasMap == 0 {
 		treeEnd = uint64(len(data))

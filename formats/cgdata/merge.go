@@ -2,7 +2,6 @@ package cgdata
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmorder"
@@ -22,6 +21,7 @@ type Merger struct {
 	tree      hashTree
 	functions []Function
 	names     nameTable
+	form      string // of the last data
 }
 
 // A nameTable numbers names in the order in which they come.
@@ -45,6 +45,7 @@ func (t *nameTable) id(name string) uint32 {
 
 // Add adds data.
 func (m *Merger) Add(d *Data) {
+	m.form = d.form
 	m.tree.add(d.Tree)
 	if d.parts == nil {
 		for _, name := range d.names {
@@ -112,7 +113,7 @@ func (m *Merger) Data() *Data {
 		m.functions = kept
 	}
 	m.Saturated = m.tree.saturated
-	return &Data{Tree: m.tree.list(), Functions: m.functions, Version: version, names: m.names.list}
+	return &Data{Tree: m.tree.list(), Functions: m.functions, form: m.form, names: m.names.list}
 }
 
 // sortFunctions sorts functions as LLVM writes them.
@@ -179,12 +180,4 @@ func (f *Function) parameters() int {
 	}
 	slices.Sort(hashes)
 	return len(slices.Compact(hashes))
-}
-
-// Clone returns a merger with the same sum, which may be used on its own.
-func (m *Merger) Clone() Merger {
-	c := *m
-	c.tree.nodes, c.tree.children = slices.Clone(m.tree.nodes), maps.Clone(m.tree.children)
-	c.functions, c.names = slices.Clone(m.functions), nameTable{slices.Clone(m.names.list), maps.Clone(m.names.ids)}
-	return c
 }

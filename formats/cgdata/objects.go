@@ -53,7 +53,7 @@ func readObject(name string, data []byte, arch string) (*Data, error) {
 		return nil, err
 	}
 	var tree hashTree
-	d := &Data{parts: []int{}}
+	d := &Data{form: "object", parts: []int{}}
 	found := false
 	r := &reader{warn: func(error) {}}
 	for i := range im.Sections {

@@ -13,7 +13,7 @@ import (
 // text reads text: the lines of the parts, and a document for each part. LLVM reads only the parts whose lines precede all
 // documents; here a line may also precede its document.
 func (r *reader) text(data []byte) (*Data, error) {
-	d := &Data{}
+	d := &Data{form: "text"}
 	var parts []string // that have no document yet
 	read := map[string]bool{}
 	line, start, begin := 0, 0, -1 // of the document

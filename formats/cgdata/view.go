@@ -16,7 +16,7 @@ const (
 // View returns the format-neutral view of the data. name is the file's; "" for none.
 //
 // Functions are those that may be merged, with their common hash and the module as the file. Stacks are outlined sequences: the
-// outermost frame is the first instruction, and IDs are stable hashes.
+// outermost frame is the first instruction, and IDs are stable hashes. Data without a tree has no stacks.
 func (d *Data) View(name string) profile.View { return &view{d, name} }
 
 type view struct {
@@ -25,12 +25,9 @@ type view struct {
 }
 
 func (v *view) Identity() profile.Identity {
-	id := profile.Identity{File: v.name, Family: "cgdata", Format: "text"}
-	switch {
-	case v.d.Version > 0:
-		id.Format, id.Version, id.ReadableBy = "indexed", fmt.Sprint(v.d.Version), "LLVM 20 to 22"
-	case v.d.parts != nil:
-		id.Format = "object"
+	id := profile.Identity{File: v.name, Family: "cgdata", Format: v.d.form}
+	if v.d.Version > 0 {
+		id.Version, id.ReadableBy = fmt.Sprint(v.d.Version), "LLVM 20 to 22"
 	}
 	for i := range v.d.Functions {
 		if len(v.d.Functions[i].Operands) > 0 {
@@ -55,6 +52,9 @@ func (v *view) Functions() iter.Seq[*profile.Function] {
 }
 
 func (v *view) Stacks() []profile.StackSet {
+	if len(v.d.Tree) == 0 {
+		return nil
+	}
 	return []profile.StackSet{{
 		Name: sequenceSet, Description: sequenceSetMeaning,
 		Values:       []profile.ValueType{{Name: "outlined", Unit: profile.Count}},

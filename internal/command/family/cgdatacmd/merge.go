@@ -62,20 +62,19 @@ func (c *adder) Open(r *merging.Options, _ func(string)) error {
 
 // Add adds up the base, if any, and the inputs.
 func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
-	m := c.sum
+	m, state := c.sum, cgdata.Merger{Partial: true}
+	into := []*cgdata.Merger{&m}
+	if j.Watched() {
+		into = append(into, &state)
+	}
 	c.seen = make(map[[sha256.Size]byte]string)
-	add := func(p *merge.Profile) (*merge.Contribution, error) { return c.addFile(&m, p, j) }
+	add := func(p *merge.Profile) (*merge.Contribution, error) { return c.addFile(into, p, j) }
 	ins := j.Inputs
 	if j.Base != "" { // its names come first
 		ins = append([]inputs.Input{inputs.File(j.Base, j.Open)}, slices.Clone(ins)...)
 	}
 	if err := j.Add(ctx, ins, []merge.Adder{add}, false); err != nil {
 		return nil, err
-	}
-	state := m // before Data removes what is not worth merging
-	if j.Watched() {
-		state = m.Clone()
-		state.Partial = true
 	}
 	d := m.Data()
 	if m.Contradicting > 0 {
@@ -107,7 +106,7 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 }
 
 // addFile adds one file. Of objects with the same contents, once alone and once in a library, it adds one.
-func (c *adder) addFile(m *cgdata.Merger, in *merge.Profile, j *merging.Job) (*merge.Contribution, error) {
+func (c *adder) addFile(into []*cgdata.Merger, in *merge.Profile, j *merging.Job) (*merge.Contribution, error) {
 	f, _ := formats.Detect(in.Data)
 	if f.Family() != formats.CGData {
 		return nil, merging.WrongFormat(in.Name, in.Data, "codegen data")
@@ -135,7 +134,9 @@ func (c *adder) addFile(m *cgdata.Merger, in *merge.Profile, j *merging.Job) (*m
 	}
 	added := &merge.Contribution{}
 	for _, d := range all {
-		m.Add(d)
+		for _, m := range into {
+			m.Add(d)
+		}
 		added.Functions += len(d.Functions)
 		for _, n := range d.Sequences() {
 			added.Count += uint64(n)
