@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tool: c8 9.1.0 with Node.js 20.20.2
-# Guess: A file without a condition has no branches: BRF:0, as lcov and istanbul say.
+# Guess: A file without a condition has no branches: BRF:0.
 # Seen: It has one branch per function that ran and one for the file itself, and all of them are
 #   taken: straight code raises the rate of covered branches, while functions that never ran add
 #   no branch that lowers it.
