@@ -13,11 +13,12 @@ import (
 // sum of its counts, however many functions and programs contain it. A branch in a macro is at the position of its
 // condition, in the macro or in an argument. An outcome that cannot happen is not listed among the ways of a branch.
 //
-// Lines have the counts that llvm-cov gives them, but for three cases in which llvm-cov is wrong. The
-// text behind a macro of a system header does not count with the macro (see startEmpty). A statement
-// behind a block with an early return counts with the code around the block (see ownLineCount). An
-// object file that does not use a static or inline function of a header maps the function as one
-// region, comments included: this region does not count if another object file has the function's code.
+// Lines have the counts that llvm-cov gives them, but for four cases in which llvm-cov is wrong. A macro
+// counts as often as its text was begun, not with the code around it (see appendOwn). The text behind a
+// macro of a system header does not count with the macro (see startEmpty). A statement behind a block
+// with an early return counts with the code around the block (see ownLineCount). An object file that does
+// not use a static or inline function of a header maps the function as one region, comments included:
+// this region does not count if another object file has the function's code.
 //
 // Differently compiled versions of a function are laid over each other: lines that the preprocessor
 // left out of one version do not hide the lines of another. If versions share their counts, the
@@ -159,35 +160,50 @@ func (f *fileCollector) collect() {
 	}
 }
 
-// addLayers adds the lines of each layer. It adds the counts of functions that share their counts if shared is set, else the counts of all others.
+// addLayers adds the lines of each layer. It adds the counts of functions that share their counts if shared
+// is set, else the counts of all others. Functions with one version join last: what they have on a line of a
+// function with several versions, such as a lambda, is not added to the sum of the versions.
 func (f *fileCollector) addLayers(functions []*Function, layers int, shared bool) {
 	for layer := range layers {
-		f.all = f.all[:0]
-		for _, fn := range functions {
-			// A function with fewer versions stays where it is in further layers, without
-			// counts: it hides what is around it, such as the function around a lambda.
-			v, counts := f.versions[fn], fn.shared == shared
-			switch {
-			case layer < max(v.of, 1):
-				if v.number != layer {
-					continue
-				}
-			case v.number > 0:
+		f.addLayer(functions, layer, func(fn *Function) bool {
+			return fn.shared == shared && (layers == 1 || f.versions[fn].of > 1)
+		}, func(have, n uint64) uint64 { return added(have, n, shared) })
+	}
+	if layers > 1 {
+		f.addLayer(functions, 0, func(fn *Function) bool {
+			return fn.shared == shared && f.versions[fn].of <= 1
+		}, func(have, n uint64) uint64 { return max(have, n) })
+	}
+}
+
+// addLayer adds the lines of a layer. counts says which functions count, join makes one count of the
+// count that a line has and the count that it has in this layer.
+func (f *fileCollector) addLayer(functions []*Function, layer int, counts func(*Function) bool, join func(have, n uint64) uint64) {
+	f.all = f.all[:0]
+	for _, fn := range functions {
+		// A function with fewer versions stays where it is in further layers, without
+		// counts: it hides what is around it, such as the function around a lambda.
+		v, counted := f.versions[fn], counts(fn)
+		switch {
+		case layer < max(v.of, 1):
+			if v.number != layer {
 				continue
-			default:
-				counts = false
 			}
-			f.load(fn)
-			for file := range fn.virtualFiles(f.Path) {
-				at := len(f.all)
-				f.all = f.code.appendOwn(f.all, file)
-				for i := at; !counts && i < len(f.all); i++ {
-					f.all[i].Count = 0
-				}
+		case v.number > 0:
+			continue
+		default:
+			counted = false
+		}
+		f.load(fn)
+		for file := range fn.virtualFiles(f.Path) {
+			at := len(f.all)
+			f.all = f.code.appendOwn(f.all, file)
+			for i := at; !counted && i < len(f.all); i++ {
+				f.all[i].Count = 0
 			}
 		}
-		f.addLines(f.builder.ownLines(f.all), shared)
 	}
+	f.addLines(f.builder.ownLines(f.all), join)
 }
 
 // added returns the sum of two counts; for counts that functions share it returns the first count that is not 0.
@@ -198,7 +214,7 @@ func added(have, n uint64, shared bool) uint64 {
 	return saturate.Add(have, n)
 }
 
-func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
+func (f *fileCollector) addLines(lines func(func(Line) bool), join func(have, n uint64) uint64) {
 	var number map[uint32]int // indexes of the lines of earlier layers
 	if len(f.Lines) > 0 {
 		number = make(map[uint32]int, len(f.Lines))
@@ -211,7 +227,7 @@ func (f *fileCollector) addLines(lines func(func(Line) bool), shared bool) {
 			continue
 		}
 		if i, ok := number[l.Number]; ok {
-			f.Lines[i].Count = added(f.Lines[i].Count, l.Count, shared)
+			f.Lines[i].Count = join(f.Lines[i].Count, l.Count)
 			continue
 		}
 		f.Lines = append(f.Lines, coverage.Line{Number: l.Number, Count: l.Count})

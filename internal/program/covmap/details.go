@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
@@ -41,7 +42,7 @@ func (s *summarizer) fragment(path string, pieces []piece) *coverage.File {
 		s.load(p.fn)
 		s.all = s.code.appendOwn(s.all, p.file)
 	}
-	c.addLines(s.builder.ownLines(s.all), false)
+	c.addLines(s.builder.ownLines(s.all), saturate.Add) // the first lines of the fragment
 	c.addParts(pieces, true)
 	return c.File
 }

@@ -138,9 +138,10 @@ func (b *segmentBuilder) end(at Position) (nearest Position) {
 
 // start emits a segment with the count of r, or without a count if skipped is set.
 func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped bool) {
-	has := !skipped && r.Kind != Skipped
+	has, gap := !skipped && r.Kind != Skipped, r.Kind == Gap
 	if n := len(b.out); n > 0 && !entry && !skipped {
-		if last := &b.out[n-1]; last.HasCount == has && last.Count == r.Count && !last.Entry {
+		last := &b.out[n-1]
+		if last.HasCount == has && last.Count == r.Count && !last.Entry && (last.Gap == gap || !b.ownRules) {
 			return
 		}
 	}
@@ -148,7 +149,7 @@ func (b *segmentBuilder) start(r *CountedRegion, at Position, entry, skipped boo
 	s := &b.out[len(b.out)-1]
 	s.Position, s.HasCount, s.Entry = at, has, entry
 	if has {
-		s.Count, s.Gap = r.Count, r.Kind == Gap
+		s.Count, s.Gap = r.Count, gap
 	}
 }
 
