@@ -188,6 +188,9 @@ func total(r *compare.Result, s *compare.Side) string {
 
 // points prints a difference of shares in percentage points. A difference that would round to 0 is "<0.01".
 func points(d float64) string {
+	if d == 0 {
+		return "0.00"
+	}
 	text := fmt.Sprintf("%+.2f", 100*d)
 	if text == "+0.00" || text == "-0.00" {
 		return map[bool]string{true: "+<0.01", false: "-<0.01"}[d > 0]
