@@ -137,12 +137,12 @@ func filesBeginning(begun string, kind cli.FileKind) []string {
 	return found
 }
 
-// isNamedProfile reports whether a name has the suffix of a profile, compressed or not, or of a tar archive.
+// isNamedProfile reports whether a name has the suffix of a profile, compressed or not, or of an archive.
 func isNamedProfile(name string) bool {
 	switch filepath.Ext(name) {
 	case ".gz", ".zst":
 		name = strings.TrimSuffix(name, filepath.Ext(name))
-	case ".tar", ".tgz":
+	case ".tar", ".tgz", ".zip":
 		return true
 	}
 	_, ok := formats.BySuffix(name)

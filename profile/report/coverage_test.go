@@ -224,8 +224,8 @@ func TestCoverageSourcesLimit(t *testing.T) {
 	for i := range 6 {
 		name := fmt.Sprintf("%d.c", i)
 		oracle.WriteFile(t, filepath.Join(dir, name), []byte(text))
-		for range i + 1 {
-			v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: "f", File: name, StartLine: 1}, Calls: 1, Covered: true})
+		for k := range i + 1 {
+			v.functions = append(v.functions, profile.Function{Symbol: profile.Symbol{Name: fmt.Sprint("f", k), File: name, StartLine: 1}, Calls: 1, Covered: true})
 		}
 	}
 	src := newSource(0, Source{View: v}, Options{SourceDirs: []string{dir}})
