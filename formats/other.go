@@ -43,8 +43,11 @@ func WrongFormat(name string, data []byte, want string) error {
 	return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 }
 
-// withArticle returns "an ELF program" for "ELF program".
+// withArticle returns "an ELF program" for "ELF program". Data has no article.
 func withArticle(noun string) string {
+	if strings.HasPrefix(noun, "codegen data") {
+		return noun
+	}
 	if strings.ContainsRune("AEIOaeio", rune(noun[0])) {
 		return "an " + noun
 	}
@@ -66,7 +69,6 @@ const (
 	hintBOLT     = "merge-fdata and llvm-bolt read it"
 	hintDownload = "the download failed, or asked for a login"
 	hintProgram  = "give profuse the profiles that the program writes when it runs"
-	hintCodegen  = "llvm-cgdata reads it, and clang with -fcodegen-data-use"
 	hintShell    = "a shell wrote it: have the tool write its output itself (-o)"
 )
 
@@ -80,8 +82,6 @@ var magics = []other{
 	{"gcda", "a profile of GCC (.gcda)", hintTrace},
 	{"oncg", "a notes file of GCC (.gcno)", hintTrace},
 	{"gcno", "a notes file of GCC (.gcno)", hintTrace},
-	{"CTXP", "a contextual profile of LLVM", "llvm-ctxprof-util makes YAML of it"},
-	{"\xffcgdata\x81", "codegen data of LLVM", hintCodegen},
 	{"llvmcovm", "a coverage mapping for tests of LLVM (.covmapping)", "\"profuse llvm-cov\" reads it in place of a program"},
 	{"PERFILE2", "a recording of perf", "llvm-profgen and create_llvm_prof make a sample profile of it"},
 	{"BC\xc0\xde", "LLVM bitcode", hintProgram},
@@ -156,8 +156,6 @@ var textKinds = sync.OnceValue(func() []textKind {
 		{regexp.MustCompile(`^([{\[]\s*["\]}{\[]|\{\s*$)`), other{what: "JSON"}},
 		{regexp.MustCompile(`^(diff |--- \S+.*\n\+\+\+ )`), other{what: "a patch"}},
 		{regexp.MustCompile(`^---[\s\S]*\bprofile-version:`), other{what: "a profile of BOLT in YAML", hint: hintBOLT}},
-		{regexp.MustCompile(`^(#[^\n]*\n)*:(outlined_hash_tree|stable_function_map)\s`), other{what: "codegen data of LLVM as text", hint: hintCodegen}},
-		{regexp.MustCompile(`^(- +Guid:|(Contexts|FlatProfiles):\s+- +Guid:)`), other{what: "a contextual profile of LLVM in YAML", hint: "llvm-ctxprof-util makes a .ctxprof of it"}},
 		{regexp.MustCompile(`^v1\r?\n([#@][^\n]*\n)*[fm] \S|^([#@][^\n]*\n)*![^!\s][^\n]*\n!!\d`), other{what: "a list of Propeller", hint: "clang reads it with -fbasic-block-sections=list=FILE"}},
 		{regexp.MustCompile(`^(\d+\r?\n[0-9a-f]+-|0\r?\n\d+\r?\n)[0-9a-f]+:\d+\r?\n`), other{what: "counts of addresses for AutoFDO", hint: "create_llvm_prof --profiler=text makes a sample profile of it"}},
 		{regexp.MustCompile(`^---\s`), other{what: "YAML"}},
