@@ -129,7 +129,7 @@ func (r *rawReader) locate(n *numbers, c *rawCatalog, slide uint64) {
 func (c *rawCatalog) keep(p *rawProfile) {
 	c.records, c.names = bytes.Clone(p.records.data), bytes.Clone(p.names.data)
 	c.vnames, c.vtables = bytes.Clone(p.vnames.data), bytes.Clone(p.vtables.data)
-	c.addrs = addressMap{slices.Clone(c.addrs.callees), slices.Clone(c.addrs.vtables)}
+	c.addrs = addressMap{slices.Clone(c.addrs.callees), slices.Clone(c.addrs.vtables), c.addrs.ptr}
 }
 
 // matches compares a profile with the one that the catalog was made from.

@@ -71,9 +71,11 @@ func (m *addressMap) mayHaveBeen(kind int, addr uint64) bool {
 	default:
 		return false
 	}
-	part := 44 // of an address of 47 or 48 bits
-	if high < 1<<32 {
-		part = 28
+	part := 28 // where the number of the part begins in an address
+	if m.ptr == 8 {
+		if part = 44; low>>32 == 0 {
+			return false // linked for this address
+		}
 	}
 	return addr>>part == low>>part && (addr+outside < low || addr > high+outside)
 }

@@ -56,8 +56,9 @@ func TestSeveralRuns(t *testing.T) {
 
 // TestMayHaveBeen: which addresses may be of the program in an earlier run.
 func TestMayHaveBeen(t *testing.T) {
-	program := addressMap{callees: []addressRef{{0x5581_2345_6000, 1}, {0x5581_2345_9000, 2}}}
-	narrow := addressMap{callees: []addressRef{{0x5655_6000, 1}, {0x5655_9000, 2}}}
+	program := addressMap{callees: []addressRef{{0x5581_2345_6000, 1}, {0x5581_2345_9000, 2}}, ptr: 8}
+	narrow := addressMap{callees: []addressRef{{0x5655_6000, 1}, {0x5655_9000, 2}}, ptr: 4}
+	fixed := addressMap{callees: []addressRef{{0x40_1000, 1}, {0x40_9000, 2}}, ptr: 8}
 	for _, c := range []struct {
 		m    *addressMap
 		addr uint64
@@ -72,6 +73,7 @@ func TestMayHaveBeen(t *testing.T) {
 		{&narrow, 0x5a11_1000, true},
 		{&narrow, 0x5655_8000, false},
 		{&narrow, 0xf7ee_1000, false}, // of a library
+		{&fixed, 0x80_1000, false},
 		{new(addressMap), 0x5a11_1000, false},
 	} {
 		if got := c.m.mayHaveBeen(IndirectCallTarget, c.addr); got != c.want {

@@ -20,12 +20,13 @@ type vtableRange struct{ start, end, nameRef uint64 }
 type addressMap struct {
 	callees []addressRef  // by address
 	vtables []vtableRange // by start
+	ptr     int           // bytes of an address
 }
 
 // mapAddresses prepares the translation for the current profile.
 func (r *rawReader) mapAddresses() {
 	p, m := r.cur, &r.addrs
-	m.callees, m.vtables = m.callees[:0], m.vtables[:0]
+	m.callees, m.vtables, m.ptr = m.callees[:0], m.vtables[:0], p.ptr
 	if p.layout.funcPtr < 0 || p.layout.kinds == 0 {
 		return
 	}
