@@ -192,8 +192,7 @@ func (m *Merger) addByCatalog(r *Reader, x *addition) (added Added, ok bool) {
 	if raw, ok := r.dec.(*rawReader); ok {
 		raw.stamps = n.stampsOf() // as reading the records leaves them
 		if raw.opt.Warn != nil && !raw.opt.Lenient {
-			e := n.earlierTargets()
-			raw.remarkOnEarlierRuns(&e)
+			raw.remarkOnEarlierRuns(n.earlierTargets())
 		}
 	}
 	added.Layout, r.Info.NameRefs = n.catalog.number, n.catalog.nameRefs

@@ -34,7 +34,7 @@ type rawReader struct {
 	countsAt int64 // file offset of counts
 	values   valueBuffer
 	absent   absentValues
-	earlier  earlierTargets
+	earlier  *earlierTargets // nil for none; large
 	rescuer  rescuer
 	nameless error // about the last record, if no name of the file is its name
 	// kept is set once a record of the file was yielded; leftOut is the error about the first that was not.
@@ -275,7 +275,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 	p := r.cur
 	next = p.valueData
 	r.at.list, r.at.name = 0, 0
-	r.absent, r.earlier = absentValues{}, earlierTargets{}
+	r.absent, r.earlier = absentValues{}, nil
 	if err := r.prepare(); err != nil {
 		yield(nil, err)
 		return 0, false
@@ -304,7 +304,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 		}
 	}
 	r.remarkOnAbsence(next)
-	r.remarkOnEarlierRuns(&r.earlier)
+	r.remarkOnEarlierRuns(r.earlier)
 	if r.ended != nil {
 		r.ended(next)
 	}

@@ -29,22 +29,15 @@ type earlierTargets struct {
 // pageSize is the least distance between two addresses at which a program may be loaded, in bytes.
 const pageSize = 1 << 12
 
-// compare finds the values of a site that are as far into a page as another one, and reports whether one of them
-// may be of an earlier run.
-func (e *earlierTargets) compare(m *addressMap, kind int, values []ValueData) (suspect bool) {
+// count counts the values of a site, which are addresses.
+func (e *earlierTargets) count(m *addressMap, kind int, values []ValueData) {
 	e.sites++
 	for _, v := range values {
 		at := v.Value % pageSize
 		e.several[at] = e.lastAt[at] == e.sites
 		e.lastAt[at] = e.sites
-		suspect = suspect || e.several[at] && m.mayHaveBeen(kind, v.Value)
 	}
-	return suspect
-}
-
-// count counts the values of a site, which are addresses.
-func (e *earlierTargets) count(m *addressMap, kind int, values []ValueData) {
-	e.compare(m, kind, values)
+	far := m.farFrom(kind)
 	for _, v := range values {
 		e.targets++
 		e.calls = saturate.Add(e.calls, v.Count)
@@ -53,54 +46,81 @@ func (e *earlierTargets) count(m *addressMap, kind int, values []ValueData) {
 		}
 		e.unknown++
 		e.unknownCalls = saturate.Add(e.unknownCalls, v.Count)
-		if e.several[v.Value%pageSize] && m.mayHaveBeen(kind, v.Value) {
+		if e.several[v.Value%pageSize] && far.has(v.Value) {
 			e.moved++
 		}
 	}
 }
 
-// mayHaveBeen reports whether an address is far from all functions, or virtual tables, but in the same part of the
-// address space, where the system loads programs, not where it loads libraries.
-func (m *addressMap) mayHaveBeen(kind int, addr uint64) bool {
-	var low, high uint64
-	switch {
-	case kind == VTableTarget && len(m.vtables) > 0:
-		low, high = m.vtables[0].start, m.vtables[len(m.vtables)-1].start
-	case kind == IndirectCallTarget && len(m.callees) > 0:
-		low, high = m.callees[0].addr, m.callees[len(m.callees)-1].addr
-	default:
-		return false
-	}
-	part := 28 // where the number of the part begins in an address
-	if m.ptr == 8 {
-		if part = 44; low>>32 == 0 {
-			return false // linked for this address
-		}
-	}
-	return addr>>part == low>>part && (addr+outside < low || addr > high+outside)
+// farAddresses are the addresses that a program may have had in another run: far from its functions, or virtual
+// tables, in this run, but in the same part of the address space, where the system loads programs, not libraries.
+type farAddresses struct {
+	low, high uint64 // addresses from low to high are not far
+	part      uint64 // number of the part
+	shift     int    // where the number of the part begins in an address
+	none      bool
 }
 
-// earlierTargets counts the targets of a profile that has a catalog.
-func (n *numbers) earlierTargets() (e earlierTargets) {
+// farFrom returns the far addresses for values of a kind.
+func (m *addressMap) farFrom(kind int) (f farAddresses) {
+	switch {
+	case kind == VTableTarget && len(m.vtables) > 0:
+		f.low, f.high = m.vtables[0].start, m.vtables[len(m.vtables)-1].start
+	case kind == IndirectCallTarget && len(m.callees) > 0:
+		f.low, f.high = m.callees[0].addr, m.callees[len(m.callees)-1].addr
+	default:
+		return farAddresses{none: true}
+	}
+	if f.shift = 28; m.ptr == 8 {
+		f.shift, f.none = 44, f.low>>32 == 0 // linked for this address
+	}
+	f.part = f.low >> f.shift
+	f.high += outside
+	f.low -= min(f.low, outside)
+	return f
+}
+
+func (f *farAddresses) has(addr uint64) bool {
+	return !f.none && addr>>f.shift == f.part && (addr < f.low || addr > f.high)
+}
+
+// earlierTargets counts the targets of a profile that has a catalog; nil if no address is far. Most profiles are of
+// one run, for which this is all it costs.
+func (n *numbers) earlierTargets() *earlierTargets {
 	m := &n.catalog.raw.addrs
-	// Most profiles are of one run, for which it suffices to compare the values of each site.
+	far := [NumValueKinds]farAddresses{IndirectCallTarget: m.farFrom(IndirectCallTarget), MemOPSize: {none: true}, VTableTarget: m.farFrom(VTableTarget)}
 	suspect := false
-	n.targets(func(kind int, values []ValueData) bool {
-		suspect = e.compare(m, kind, values)
-		return !suspect
-	})
-	if suspect {
-		n.targets(func(kind int, values []ValueData) bool {
-			e.count(m, kind, values)
-			return true
-		})
+	for kind, values := range n.targets {
+		for ; len(values.pairs) > 0 && !suspect && !far[kind].none; values.pairs = values.pairs[valueDataPair:] {
+			suspect = far[kind].has(n.pair(values.pairs, true).Value)
+		}
+		if suspect {
+			break
+		}
+	}
+	if !suspect {
+		return nil
+	}
+	e := new(earlierTargets)
+	var site []ValueData
+	for kind, values := range n.targets {
+		for _, length := range values.lengths {
+			site = site[:0]
+			for range length {
+				site = append(site, n.pair(values.pairs, true))
+				values.pairs = values.pairs[valueDataPair:]
+			}
+			e.count(m, kind, site)
+		}
 	}
 	return e
 }
 
-// targets yields the values of each site whose values are addresses.
-func (n *numbers) targets(yield func(kind int, values []ValueData) bool) {
-	var values []ValueData
+// targetData are the values of the sites of one kind in a record: see [valuesOfKind].
+type targetData struct{ lengths, pairs []byte }
+
+// targets yields the values that are addresses, by record and kind.
+func (n *numbers) targets(yield func(kind int, values targetData) bool) {
 	blobs := n.blobs
 	for i := range n.catalog.extras {
 		sites := &n.catalog.extras[i].sites
@@ -113,17 +133,10 @@ func (n *numbers) targets(yield func(kind int, values []ValueData) bool) {
 			if count == 0 {
 				continue
 			}
-			lengths, pairs, rest := valuesOfKind(data, int(count))
-			data = rest
-			for _, length := range lengths {
-				values = values[:0]
-				for range length {
-					values = append(values, n.pair(pairs, true))
-					pairs = pairs[valueDataPair:]
-				}
-				if kind != MemOPSize && !yield(kind, values) {
-					return
-				}
+			var values targetData
+			values.lengths, values.pairs, data = valuesOfKind(data, int(count))
+			if kind != MemOPSize && !yield(kind, values) {
+				return
 			}
 		}
 	}
@@ -138,7 +151,7 @@ func (r *rawReader) remark(p flaw.Problem) {
 
 // remarkOnEarlierRuns warns if most of the unknown targets of the profile seem to be of earlier runs.
 func (r *rawReader) remarkOnEarlierRuns(e *earlierTargets) {
-	if e.moved == 0 || 2*e.moved < e.unknown {
+	if e == nil || e.moved == 0 || 2*e.moved < e.unknown {
 		return
 	}
 	r.remark(flaw.At("value data", r.cur.valueData).Field("address of a target").

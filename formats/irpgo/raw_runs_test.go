@@ -54,8 +54,8 @@ func TestSeveralRuns(t *testing.T) {
 	}
 }
 
-// TestMayHaveBeen: which addresses may be of the program in an earlier run.
-func TestMayHaveBeen(t *testing.T) {
+// TestFarAddresses: which addresses may be of the program in an earlier run.
+func TestFarAddresses(t *testing.T) {
 	program := addressMap{callees: []addressRef{{0x5581_2345_6000, 1}, {0x5581_2345_9000, 2}}, ptr: 8}
 	narrow := addressMap{callees: []addressRef{{0x5655_6000, 1}, {0x5655_9000, 2}}, ptr: 4}
 	fixed := addressMap{callees: []addressRef{{0x40_1000, 1}, {0x40_9000, 2}}, ptr: 8}
@@ -76,10 +76,11 @@ func TestMayHaveBeen(t *testing.T) {
 		{&fixed, 0x80_1000, false},
 		{new(addressMap), 0x5a11_1000, false},
 	} {
-		if got := c.m.mayHaveBeen(IndirectCallTarget, c.addr); got != c.want {
+		calls, tables := c.m.farFrom(IndirectCallTarget), c.m.farFrom(VTableTarget)
+		if got := calls.has(c.addr); got != c.want {
 			t.Errorf("%#x: %v", c.addr, got)
 		}
-		if c.m.mayHaveBeen(VTableTarget, c.addr) {
+		if tables.has(c.addr) {
 			t.Errorf("%#x: a virtual table", c.addr)
 		}
 	}

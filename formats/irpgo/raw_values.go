@@ -128,6 +128,9 @@ func (r *rawReader) readValues(i int, off int64) (int64, error) {
 	for _, kind := range []int{IndirectCallTarget, VTableTarget} {
 		for _, site := range r.rec.Values[kind] {
 			if !r.walked && r.opt.Warn != nil {
+				if r.earlier == nil {
+					r.earlier = new(earlierTargets)
+				}
 				r.earlier.count(&r.addrs, kind, site)
 			}
 			r.addrs.resolve(kind, site)
