@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#ifndef FUNCTION
 #define FUNCTION __attribute__((noinline))
+#endif
 #define PLAIN __attribute__((no_profile_instrument_function)) // the runtime has a lock while it calls a writer
 
 volatile uint64_t sink;

@@ -124,6 +124,11 @@ func (c *adder) addFile(into []*cgdata.Merger, in *merge.Profile, j *merging.Job
 			all = append(all, o.Data)
 			return nil
 		})
+		// An object with nothing to outline or to merge has none, whatever the options of the compiler.
+		if profile.ClassOf(err) == profile.ErrMismatch {
+			j.WarnOf("cgdata none", in.Input+1, profile.Warning{File: in.Name, Err: err})
+			err = nil
+		}
 	} else {
 		all, err = readAll(in.Name, in.Data, f, c.arch, func(err error) {
 			j.WarnOf("cgdata", in.Input+1, profile.Warning{File: in.Name, Err: err})
