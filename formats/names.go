@@ -111,7 +111,7 @@ const (
 )
 
 // addLocals takes the names of the local functions of a program. The symbol table has the last part of a source file's
-// path, debug information the whole path, of which the compiler was given the end.
+// path, debug information the whole path; the compiler was given the end of it.
 func (n *namer) addLocals(f *symbolize.File) error {
 	symbols, err := f.Symbols()
 	if err != nil {

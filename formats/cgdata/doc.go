@@ -11,7 +11,7 @@
 //
 // [Data] has two parts. The tree has the sequences of instructions that the machine outliner moved into functions, as
 // prefixes of stable hashes; the next build moves such a sequence already where it occurs once in a module. The functions
-// are those that occur in several modules but for some operands; the next build merges them into one with parameters.
+// occur in several modules and differ only in some operands; the next build merges them into one with parameters.
 //
 // # Agreement with LLVM
 //

@@ -10,7 +10,7 @@ import (
 // A Merger adds up codegen data. The zero value is ready for use. Terminals of equal sequences add up; functions are
 // collected by hash. The order of the data decides only the order of names in the file.
 type Merger struct {
-	// Partial keeps all functions, also those that cannot be merged with the others of their hash: further data may bring
+	// Partial keeps all functions, also functions that cannot be merged with the others of their hash: further data may bring
 	// more. SkipTrim keeps functions that can be merged but need not, and operands that do not differ.
 	Partial, SkipTrim bool
 	// After [Merger.Data]: the number of functions that contradict others with their hash, and of functions that are not worth

@@ -15,7 +15,7 @@ const (
 
 // View returns the format-neutral view of the data. name is the file's; "" for none.
 //
-// Functions are those that may be merged, with their common hash and the module as the file. Stacks are outlined sequences: the
+// Functions are the functions that may be merged, with their common hash and the module as the file. Stacks are outlined sequences: the
 // outermost frame is the first instruction, and IDs are stable hashes. Data without a tree has no stacks.
 func (d *Data) View(name string) profile.View { return &view{d, name} }
 

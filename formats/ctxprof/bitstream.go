@@ -104,7 +104,7 @@ func (r *bitReader) fixed(n uint, field string) uint64 {
 	return word >> shift & (1<<n - 1)
 }
 
-// vbr reads a number in pieces of n bits, the highest of which says that another piece follows.
+// vbr reads a number in pieces of n bits. The highest bit of a piece says that another piece follows.
 func (r *bitReader) vbr(n uint, field string) uint64 {
 	start := r.pos
 	var v uint64

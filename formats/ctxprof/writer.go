@@ -74,7 +74,7 @@ func (w *bitWriter) root(r *Root) {
 	})
 }
 
-// callees writes the callees by ascending call site, those of one site from the last to the first.
+// callees writes the callees by ascending call site, and the callees of one site from the last to the first.
 func (w *bitWriter) callees(x *Context) {
 	for rest := x.Callees; len(rest) > 0; {
 		n := 1
