@@ -159,8 +159,8 @@ func TestUniformityPartials(t *testing.T) {
 	_, want := mergeDevice(t, inputs...)
 	reader := func(data []byte) *Reader { return oracle.Must(NewReader("in", data, ReaderOptions{}))(t) }
 	for range 20 {
-		whole, fork := NewMerger(MergeOptions{}), NewMerger(MergeOptions{})
-		fork = whole.Fork()
+		whole := NewMerger(MergeOptions{})
+		fork := whole.Fork()
 		for from := 0; from < len(inputs); {
 			part := NewMerger(MergeOptions{})
 			to := min(from+1+rng.IntN(4), len(inputs))
