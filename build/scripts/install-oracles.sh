@@ -37,7 +37,7 @@ have_browser() {
 
 # Tools that go by their own names, each with the Debian package that has it.
 tools=(
-  gcc=gcc g++=g++ make=make cmake=cmake
+  gcc=gcc g++=g++ gcc-11=gcc-11 gcc-12=gcc-12 make=make cmake=cmake
   gfortran=gfortran gccgo=gccgo gdc=gdc gnatbind=gnat
   objcopy=binutils nm=binutils readelf=binutils ar=binutils ld.gold=binutils
   aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu aarch64-linux-gnu-g++=g++-aarch64-linux-gnu

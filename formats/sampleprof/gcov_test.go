@@ -183,7 +183,7 @@ func TestCompilersReadGCov(t *testing.T) {
 	for _, gcc := range []int{0, 11, 12} {
 		oracle.WriteFile(t, filepath.Join(dir, fmt.Sprint(gcc)), mustWrite(t, p, WriteOptions{Format: FormatGCov, GCC: gcc}))
 	}
-	for tool, reads := range map[string]int{"gcc-11": 11, "gcc-12": 12, "gcc-13": 12, "gcc-14": 12, "gcc-15": 12} {
+	for tool, reads := range map[string]int{"gcc-11": 11, "gcc-12": 12} {
 		t.Run(tool, func(t *testing.T) {
 			exe := oracle.Tool(t, tool)
 			for _, gcc := range []int{0, 11, 12} {
