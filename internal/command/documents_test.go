@@ -44,7 +44,7 @@ var documented = map[string]struct{ project, setup, tools, other, fails string }
 			$C -shared -fPIC src/lib.c -o libapp.so && $C src/app.c ./libapp.so -o app && mkdir -p target/debug/deps && cp app libapp.so target/debug/deps
 			LLVM_PROFILE_FILE=cov/login.profraw ./app 1 && LLVM_PROFILE_FILE=cov/search-1.profraw ./app 2 && LLVM_PROFILE_FILE=cov/search-2.profraw ./app 3 4
 			for i in 1 2; do profuse coverage --program app -o shard$i.info cov/search-$i.profraw; done`,
-		other: "ctest|cargo", // the recipes run them
+		other: `ctest|cargo|app\.wasm`, // the recipes run them, coverage-wasm.txtar the module, which needs a sysroot
 	},
 	"docs/export.md": {
 		project: "mip", tools: "clang-22 zip genhtml",
