@@ -44,7 +44,7 @@ func (c *Coverage) Collect(details bool) *coverage.Coverage {
 	// It cannot fail, because the function that takes the files does not.
 	_ = inOrder(len(names), func(i int, _ *producer[*coverage.File], done []*coverage.File) []*coverage.File {
 		col := fileCollector{c: c, File: &coverage.File{Path: names[i]}, unused: unused, versions: versions, details: details, summarizer: c.summarizer()}
-		defer c.spare.Put(col.summarizer)
+		defer c.spare.put(col.summarizer)
 		col.collect()
 		return append(done, col.File)
 	}, func(done []*coverage.File) error {

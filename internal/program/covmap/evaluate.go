@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -45,8 +44,8 @@ type Coverage struct {
 	Mismatched []Mismatch
 
 	files    map[string][]*Function // functions by the names of their virtual files
-	spare    sync.Pool              // of summarizers
-	unmapped []coverage.Function    // functions of the profile that no program maps
+	spare    spares[summarizer]
+	unmapped []coverage.Function // functions of the profile that no program maps
 }
 
 // A Mismatch is a function that is left out. The profile has its name only with other hashes or, if
@@ -105,11 +104,11 @@ func Evaluate(maps []*Mapping, p *irpgo.Profile, opt EvaluateOptions) (c *Covera
 	most = freeLines
 	const each = 256
 	err = inOrder((len(t.records)+each-1)/each, func(i int, _ *producer[outcome], done []outcome) []outcome {
-		e, _ := t.spare.Get().(*evaluator)
+		e := t.spare.get()
 		if e == nil {
 			e = &evaluator{task: t}
 		}
-		defer t.spare.Put(e)
+		defer t.spare.put(e)
 		for _, r := range t.records[i*each : min((i+1)*each, len(t.records))] {
 			done = append(done, e.add(r))
 		}
@@ -169,7 +168,7 @@ type task struct {
 	last        map[uint64]lastRecord // by name reference
 	anyRepeated bool                  // any of last is repeated
 	ran         map[string]bool       // source files in which something ran; nil for all files
-	spare       sync.Pool             // of evaluators
+	spare       spares[evaluator]
 }
 
 type objectRecord struct {

@@ -47,7 +47,7 @@ type Group struct {
 // be called by several goroutines.
 func (c *Coverage) File(name string) *File {
 	s := c.summarizer()
-	defer c.spare.Put(s)
+	defer c.spare.put(s)
 	var branches []*CountedBranch
 	var mcdc []*MCDC
 	f := c.file(name, s, func(fn *Function) {
@@ -73,7 +73,7 @@ func appendPointers[T any](to []*T, list []T) []*T {
 }
 
 func (c *Coverage) summarizer() *summarizer {
-	s, _ := c.spare.Get().(*summarizer)
+	s := c.spare.get()
 	if s == nil {
 		s = new(summarizer)
 	}

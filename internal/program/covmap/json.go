@@ -32,7 +32,7 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 		f := c.File(names[i])
 		totals[i] = f.Total
 		s := c.summarizer()
-		defer c.spare.Put(s)
+		defer c.spare.put(s)
 		j := jsonText{dst, p, &s.decoder}
 		j.comma(i)
 		j.file(f, opt)
@@ -47,7 +47,7 @@ func WriteJSON(w io.Writer, c *Coverage, opt JSONOptions) error {
 		const each = 64
 		err := inOrder((len(c.Functions)+each-1)/each, func(i int, p *producer[byte], dst []byte) []byte {
 			s := c.summarizer()
-			defer c.spare.Put(s)
+			defer c.spare.put(s)
 			j := jsonText{dst, p, &s.decoder}
 			for k := i * each; k < min((i+1)*each, len(c.Functions)); k++ {
 				j.comma(k)

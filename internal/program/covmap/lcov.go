@@ -27,7 +27,7 @@ func WriteLCOV(w io.Writer, c *Coverage, opt LCOVOptions) error {
 	names := c.filesOr(opt.Files)
 	return inOrder(len(names), func(i int, p *producer[byte], dst []byte) []byte {
 		s := c.summarizer()
-		defer c.spare.Put(s)
+		defer c.spare.put(s)
 		b := &s.placed
 		b.list, b.expanded, b.met, b.paths = b.list[:0], b.expanded[:0], 0, b.paths[:0]
 		f := c.file(names[i], s, func(fn *Function) { s.placed.add(s.code, names[i]) })

@@ -1,6 +1,36 @@
 package covmap
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+)
+
+// spares are values that workers use one after the other. Unlike a sync.Pool, which the runtime keeps for two
+// cycles of the collector, they go with what they are part of: many short-lived pools, each with the memory of its
+// workers, would let the heap grow without limit.
+type spares[T any] struct {
+	mu   sync.Mutex
+	free []*T
+}
+
+// get returns a spare value, or nil.
+func (s *spares[T]) get() *T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return nil
+	}
+	v := s.free[n-1]
+	s.free = s.free[:n-1]
+	return v
+}
+
+func (s *spares[T]) put(v *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, v)
+}
 
 // maxAhead is the largest number of elements that a producer of [inOrder] holds.
 const maxAhead = 1 << 20
