@@ -16,7 +16,7 @@ import (
 // the symbols and inlined functions of programs, and the functions of profiles of any format. GUIDs of local functions are
 // of FILE;NAME, with the path of FILE that the compiler was given.
 func (o *ViewOptions) FunctionNames(guids iter.Seq[uint64]) (map[uint64]string, error) {
-	n := &namer{opt: o, unknown: make(map[uint64]bool), names: make(map[uint64]string)}
+	n := &namer{opt: o, unknown: make(map[uint64]bool), names: make(map[uint64]string), tried: make(map[localFunction]bool)}
 	for id := range guids {
 		n.unknown[id] = true
 	}
@@ -33,7 +33,11 @@ type namer struct {
 	opt     *ViewOptions
 	unknown map[uint64]bool
 	names   map[uint64]string
+	tried   map[localFunction]bool // see tryLocal
 }
+
+// A localFunction is a function as debug information describes it.
+type localFunction struct{ file, name string }
 
 // try takes the name of a function without one.
 func (n *namer) try(id uint64, name string) {
@@ -145,11 +149,14 @@ func (n *namer) addLocals(f *symbolize.File) error {
 	return nil
 }
 
-// tryLocal tries each end of the path of a file.
+// tryLocal tries each end of the path of a file. Most code has the frames of the code before it, so each function is
+// tried once.
 func (n *namer) tryLocal(file, function string) {
-	if function == "" {
+	f := localFunction{file, function}
+	if function == "" || n.tried[f] {
 		return
 	}
+	n.tried[f] = true
 	file = filepath.ToSlash(file)
 	for rest := file; len(n.unknown) > 0; {
 		n.try(guid.Of(rest+";"+function), function)

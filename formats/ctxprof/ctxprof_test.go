@@ -131,7 +131,7 @@ func TestFlattenOracle(t *testing.T) {
 	}
 }
 
-// random returns a profile with about n contexts, all of which were entered, and counts of at most the given bits.
+// random returns a profile with about n contexts, which were all entered, and counts of at most the given bits.
 func random(rng *rand.Rand, n, bits int) *Profile {
 	counters := make(map[uint64]int) // of a function
 	function := func() Function {

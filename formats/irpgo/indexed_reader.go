@@ -256,8 +256,6 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 	stopped := false
 	var bad error
 	n := 0
-	var leftOut error // about the first damaged function
-	kept := false
 	rescuer := rescuer{opt: &r.opt, file: r.file, silent: r.walked}
 	rescuer.allow(r.table.Len())
 	defer func() { r.walked = true }()
@@ -273,7 +271,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 				return false
 			}
 			r.rescued++
-			leftOut = cmp.Or(leftOut, err)
+			rescuer.lose(err)
 			return true
 		}
 		if r.ref = it.Hash; r.opt.Lenient {
@@ -287,7 +285,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 			if err := r.readRecord(c, name, first); err != nil {
 				return rescue(err)
 			}
-			kept = true
+			rescuer.kept = true
 			if !yield(&r.rec, nil) {
 				stopped = true
 				return false
@@ -295,10 +293,7 @@ func (r *indexedReader) records(yield func(*Record, error) bool) {
 		}
 		return true
 	})
-	if !kept && !r.opt.rescueAll { // of the file nothing is left
-		bad = cmp.Or(bad, leftOut)
-	}
-	if bad = cmp.Or(bad, err); bad != nil && !stopped {
+	if bad = cmp.Or(bad, rescuer.nothingLeft(), err); bad != nil && !stopped {
 		yield(nil, bad)
 	}
 }

@@ -37,9 +37,6 @@ type rawReader struct {
 	earlier  *earlierTargets // nil for none; large
 	rescuer  rescuer
 	nameless error // about the last record, if no name of the file is its name
-	// kept is set once a record of the file was yielded; leftOut is the error about the first that was not.
-	kept    bool
-	leftOut error
 	// ended, unless nil, is called after the records of a profile with the offset behind its value data.
 	ended func(next int64)
 }
@@ -214,7 +211,7 @@ func (r *rawReader) nameOf(ref uint64) string {
 
 // records walks all profiles of the file.
 func (r *rawReader) records(yield func(*Record, error) bool) {
-	r.stamps, r.kept, r.leftOut = r.stamps[:0], false, nil
+	r.stamps, r.rescuer.kept, r.rescuer.lost = r.stamps[:0], false, nil
 	if r.about.Profiles > 1 {
 		r.about.Profiles, r.about.BinaryIDs = 0, nil
 		if err := r.open(0); err != nil {
@@ -232,9 +229,8 @@ func (r *rawReader) records(yield func(*Record, error) bool) {
 			next++
 		}
 		if next >= int64(len(r.data)) {
-			// A file of which nothing is left does not pass for the file of a program that ran nothing.
-			if r.leftOut != nil && !r.kept && !r.opt.rescueAll {
-				yield(nil, r.leftOut)
+			if err := r.rescuer.nothingLeft(); err != nil {
+				yield(nil, err)
 			}
 			return
 		}
@@ -286,7 +282,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 		stamps := len(r.stamps)
 		known, end, err := r.readRecord(i, next)
 		if !known || err != nil {
-			r.leftOut = cmp.Or(r.leftOut, err, r.nameless)
+			r.rescuer.lose(cmp.Or(err, r.nameless))
 		}
 		if err != nil {
 			known = false
@@ -298,7 +294,7 @@ func (r *rawReader) profileRecords(yield func(*Record, error) bool) (next int64,
 			return 0, false
 		}
 		next = end
-		r.kept = r.kept || known
+		r.rescuer.kept = r.rescuer.kept || known
 		if known && !yield(&r.rec, nil) {
 			return 0, false
 		}

@@ -12,7 +12,7 @@ import (
 
 // earlierTargets counts the targets of a profile that no function or virtual table has. Each run loads a
 // position-independent program at another address, and in a pool (%m) the runtime adds up values that are addresses,
-// so that all targets but those of the last run name nothing.
+// so that only the targets of the last run name a function.
 type earlierTargets struct {
 	targets, unknown int
 	// moved is the number of unknown targets that lie as far into a page of memory as another target of their site, as

@@ -1,6 +1,7 @@
 package irpgo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -18,6 +19,9 @@ type rescuer struct {
 	file   string
 	silent bool // all is told already
 	left   int  // functions that may still be left out
+	// kept is set once a record of the file was yielded; lost is the error about the first record that was not.
+	kept bool
+	lost error
 }
 
 // allow begins a profile of n records.
@@ -26,6 +30,18 @@ func (x *rescuer) allow(n int) {
 	if x.opt.rescueAll {
 		x.left = math.MaxInt
 	}
+}
+
+// lose notes the error about a record that is left out.
+func (x *rescuer) lose(err error) { x.lost = cmp.Or(x.lost, err) }
+
+// nothingLeft returns an error if all records of the file were left out: such a file must not pass for the
+// file of a program that ran nothing.
+func (x *rescuer) nothingLeft() error {
+	if x.kept || x.opt.rescueAll {
+		return nil
+	}
+	return x.lost
 }
 
 // take decides about one damaged function: true if the reader goes on.

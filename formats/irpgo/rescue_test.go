@@ -99,7 +99,7 @@ func TestRescueRaw(t *testing.T) {
 	}
 }
 
-// TestRescueLimit: a profile that is damaged all over is no profile, nor is one of which nothing is left.
+// TestRescueLimit: a profile that is damaged all over is no profile, nor is a profile without a sound function.
 func TestRescueLimit(t *testing.T) {
 	for _, test := range []struct{ functions, damaged, left int }{
 		{3, 1, 2}, {3, 2, -1}, {40, 2, 38}, {40, 3, -1}, {1, 1, -1},
@@ -217,7 +217,7 @@ func describeRescued(r profile.Rescued) string {
 	return fmt.Sprintf("function %s %s: %v", name, done, r.Err)
 }
 
-// TestNothingLeft: a file of which no function can be used does not pass for the file of a program that ran nothing.
+// TestNothingLeft: a file without a usable function does not pass for the file of a program that ran nothing.
 func TestNothingLeft(t *testing.T) {
 	raw := rescueBuild(2).build()
 	p := oracle.Must(parseRawProfile(raw, 0, false))(t)
@@ -248,7 +248,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// oneNameless returns a profile of two functions, of which the first has lost its name.
+// oneNameless returns a profile of two functions. The first function has lost its name.
 func oneNameless(t *testing.T) []byte {
 	raw := rescueBuild(2).build()
 	p := oracle.Must(parseRawProfile(raw, 0, false))(t)

@@ -222,7 +222,7 @@ func (m *Merger) countNoise(n noise, weight uint64) error {
 }
 
 // match returns for each function of p the index of the function of the base, -1 for
-// none; nil if all indexes are equal. A profile of which no function is in the base is an error.
+// none; nil if all indexes are equal. A profile without any function of the base is an error.
 func (m *Merger) match(name string, p *Profile) (target []int, err error) {
 	base := m.shape.base.Functions
 	if slices.EqualFunc(base, p.Functions, func(a, b Function) bool { return keyOf(&a) == keyOf(&b) }) {

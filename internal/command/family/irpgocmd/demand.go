@@ -105,7 +105,7 @@ func (d *demand) addImage(name string, data []byte, opt symbolize.Options, warn 
 	return nil
 }
 
-// addMapping adds the functions of a coverage mapping. It has all functions of which the front end made code, while the
+// addMapping adds the functions of a coverage mapping. It has every function for which the front end made code, while the
 // linker may drop their data records.
 func (d *demand) addMapping(path string, data []byte, arch string) error {
 	maps, err := covmap.Read(path, data, covmap.Options{Arch: arch, LeaveOut: true})

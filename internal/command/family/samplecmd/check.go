@@ -10,7 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
-// checkContents looks for profiles of which compilers can use little, and which tools write without a word.
+// checkContents looks for profiles that are of little use to compilers, and that tools write without a word.
 func checkContents(p *sampleprof.Profile) (findings []error) {
 	note := func(field, got, want string) {
 		findings = append(findings, flaw.In("profiles").Field(field).Got(got).Want(want).Corrupt())
@@ -53,7 +53,7 @@ const (
 	leastLineless = 20
 )
 
-// offsetSamples are the samples at some locations, of which the one with the most samples is an example.
+// offsetSamples are the samples at some locations. The location with the most samples is the example.
 type offsetSamples struct {
 	samples, most uint64
 	example       string
