@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -104,7 +105,7 @@ func (r *indexedReader) readHeader() (int64, error) {
 	}
 	if version < indexedVersionMin || version > IndexedVersionMax {
 		return 0, flaw.At("header", 8).Field("indexed profile version").Got(version).
-			Want(readableVersions(version, "1 to 14", IndexedVersionMax)).
+			Want(readableVersions(version, fmt.Sprintf("%d to %d", indexedVersionMin, IndexedVersionMax), IndexedVersionMax)).
 			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {

@@ -67,7 +67,7 @@ func sideRows(r *compare.Result, base string, name func(string) string) [][2]str
 	}
 	rows := [][2]string{row(base, &r.Base), row("New", &r.New)}
 	if a, b := r.Base.Identity, r.New.Identity; a.Family == b.Family && a.Kind != b.Kind {
-		rows = append(rows, [2]string{"Counts", fmt.Sprintf("of other instrumentation: %s and %s count other blocks, so totals are not comparable and shares roughly", a.Kind, b.Kind)})
+		rows = append(rows, [2]string{"Counts", fmt.Sprintf("of different instrumentation: %s and %s count different blocks, so totals are not comparable, and shares only roughly", a.Kind, b.Kind)})
 	}
 	return rows
 }

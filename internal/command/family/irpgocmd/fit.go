@@ -133,16 +133,14 @@ func (f *fitter) addFunction(fn *irpgo.Function) {
 	fit := functionFit{functionStale: functionStale{Name: fn.Name}, condition: gone}
 	fitting := false
 	for _, r := range fn.Records {
-		sum := sumOf(r)
+		sum, most := countsOf(r)
 		if !f.d.judges(f.p, r) {
 			f.facts.Unjudged = saturate.Add(f.facts.Unjudged, sum)
 			continue
 		}
 		fit.own = append(fit.own, r)
 		fit.all = saturate.Add(fit.all, sum)
-		if r.Pseudo() == 0 && len(r.Counts) > 0 {
-			fit.most = max(fit.most, slices.Max(r.Counts))
-		}
+		fit.most = max(fit.most, most)
 		condition := gone
 		for _, s := range shapes {
 			condition = min(condition, s.in([]*irpgo.Record{r}), changed)
@@ -174,15 +172,12 @@ func (f *fitter) addFunction(fn *irpgo.Function) {
 	f.functions = append(f.functions, fit)
 }
 
-// sumOf adds up the counts of a record. Counts of a sample profile's verdict are no counts.
-func sumOf(r *irpgo.Record) (sum uint64) {
-	if r.Pseudo() != 0 {
-		return 0
+// countsOf returns the sum of the counts of a record, and the greatest. Counts of a sample profile's verdict are no counts.
+func countsOf(r *irpgo.Record) (sum, most uint64) {
+	if r.Pseudo() == 0 {
+		sum, most, _ = sumCounts(r.Counts)
 	}
-	for _, c := range r.Counts {
-		sum = saturate.Add(sum, c)
-	}
-	return sum
+	return sum, most
 }
 
 // findRenamed finds functions that have another name in the program, for people: compilers do not. It first takes
