@@ -7,7 +7,7 @@ import (
 )
 
 // Check returns an error for everything suspicious in a profile that was read: what the format
-// does not forbid but no known producer writes.
+// does not forbid but no known producer writes, or what is of little use to compilers.
 func (p *Profile) Check() (findings []error) {
 	findings = append(findings, p.odd...)
 	if s := p.Summary; s != nil {
@@ -22,7 +22,7 @@ func (p *Profile) Check() (findings []error) {
 				Wantf("at least the %d samples of its greatest location", most).Corrupt())
 		}
 	}
-	return findings
+	return append(findings, p.checkContents()...)
 }
 
 // checkTotals compares the total of each function with the sum of its samples and inlined

@@ -52,7 +52,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 	if f == formats.SampleGCov { // of the other formats, there is one version
 		res.SetVersion(versionOf(p))
 	}
-	for _, err := range append(p.Check(), checkContents(p)...) {
+	for _, err := range p.Check() {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
 	return res

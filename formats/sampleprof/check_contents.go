@@ -1,19 +1,18 @@
-package samplecmd
+package sampleprof
 
 import (
 	"cmp"
 	"fmt"
 
-	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 	"github.com/profuse-pgo/profuse/internal/symbols"
 )
 
 // checkContents looks for profiles that are of little use to compilers, and that tools write without a word.
-func checkContents(p *sampleprof.Profile) (findings []error) {
+func (p *Profile) checkContents() (findings []error) {
 	note := func(field, got, want string) {
-		findings = append(findings, flaw.In("profiles").Field(field).Got(got).Want(want).Corrupt())
+		findings = append(findings, flaw.In(profileSection.String()).Field(field).Got(got).Want(want).Corrupt())
 	}
 	if len(p.Functions) == 0 {
 		note("number of functions", "0", "some: the tool found no sample in the program, or could not read its debug information")
@@ -23,7 +22,7 @@ func checkContents(p *sampleprof.Profile) (findings []error) {
 	strange := 0
 	example := ""
 	for _, f := range p.Functions {
-		walk(f, func(g *sampleprof.Function) {
+		f.walk(func(g *Function) bool {
 			if !symbols.IsText(g.Name.Text) {
 				strange++
 				example = cmp.Or(example, g.Name.Text)
@@ -34,6 +33,7 @@ func checkContents(p *sampleprof.Profile) (findings []error) {
 					lineless.add(g, s)
 				}
 			}
+			return true
 		})
 	}
 	if strange > 0 {
@@ -59,16 +59,8 @@ type offsetSamples struct {
 	example       string
 }
 
-func (o *offsetSamples) add(f *sampleprof.Function, s sampleprof.Sample) {
+func (o *offsetSamples) add(f *Function, s Sample) {
 	if o.samples = saturate.Add(o.samples, s.Count); s.Count > o.most {
 		o.most, o.example = s.Count, s.Location.String()+" in "+f.Name.String()
-	}
-}
-
-// walk calls use for the function and for what is inlined into it, outer functions first.
-func walk(f *sampleprof.Function, use func(*sampleprof.Function)) {
-	use(f)
-	for i := range f.Callsites {
-		walk(f.Callsites[i].Callee, use)
 	}
 }
