@@ -8,7 +8,7 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
-// Code is a kind of failure of llvm-profdata (instrprof_error).
+// Code is a kind of failure of llvm-profdata (instrprof_error), or of the reader of coverage mappings.
 type Code int
 
 // The codes have the names of instrprof_error.
@@ -33,7 +33,8 @@ const (
 	InvalidProf
 	UnexpectedCorrelation
 	UnableToCorrelate
-	MixedKinds // no instrprof_error of its own: the writer's refusal to mix levels
+	MixedKinds        // no instrprof_error of its own: the writer's refusal to mix levels
+	MalformedCoverage // coveragemap_error::malformed
 )
 
 var codes = map[Code]struct {
@@ -61,6 +62,7 @@ var codes = map[Code]struct {
 	UnexpectedCorrelation:  {"debug info/binary for correlation is not necessary", profile.ErrMismatch},
 	UnableToCorrelate:      {"unable to correlate profile", profile.ErrMismatch},
 	MixedKinds:             {"Merge IR generated profile with Clang generated profile.", profile.ErrMismatch},
+	MalformedCoverage:      {"malformed coverage data", profile.ErrCorrupt},
 }
 
 // Error is the cause inside a [profile.FormatError], in the words of llvm-profdata.

@@ -363,7 +363,8 @@ func (r *objectReader) readFunctions(s *section) error {
 			return r.add(rec, place)
 		}
 		if !ok {
-			return r.leaveOut(rec, place.Field("hash of the list of files").Gotf("%#x", files).Wantf("one of the %d lists", len(r.lists)).Corrupt())
+			return r.leaveOut(rec, place.Field("hash of the list of files").Gotf("%#x", files).Wantf("one of the %d lists", len(r.lists)).
+				Because(&llvmerr.Error{Code: llvmerr.MalformedCoverage, Detail: fmt.Sprintf("no filename found for function with hash=%#x", files)}))
 		}
 		return nil
 	})
