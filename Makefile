@@ -2,6 +2,7 @@
 # make fleet      bin/profuse-fleet: profuse with drivers for buckets
 # make release    dist/: archives and packages of a clean COMMIT (HEAD), built twice
 # make test       installs the real tools and runs all tests, races and lint
+# make test-all   the same with exhaustive tests: more compilers, options and random inputs; takes an hour
 # make bench      compares with llvm-profdata and others; bench-go: the Go benchmarks;
 #                 bench-fleet: merges from a bucket; bench-compare: with revision BASE
 # make demo       merges the shipped profiles and shows the result
@@ -23,7 +24,7 @@ MINUTES   ?= 10
 SEED      ?= 1
 TESTFLAGS ?=
 
-.PHONY: build fleet bench-fleet bench-compare release test browsertest fleettest packagetest race bench bench-go demo lint lint-everywhere cover fuzz soak site pictures testdata oracles
+.PHONY: build fleet bench-fleet bench-compare release test test-all browsertest fleettest packagetest race bench bench-go demo lint lint-everywhere cover fuzz soak site pictures testdata oracles
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/profuse ./cmd/profuse
@@ -37,7 +38,8 @@ release:
 # Runs slow tests, too. Comparisons with the real tools may be skipped only where
 # a tool is missing: with all of them installed a skip is a failure. Fleets wait more
 # than they compute, so other tests run beside them.
-test browsertest fleettest packagetest cover: export PROFUSE_SLOW_TESTS = 1
+test browsertest fleettest packagetest: export PROFUSE_SLOW_TESTS ?= 1
+cover: export PROFUSE_SLOW_TESTS = all
 
 # required sets PROFUSE_REQUIRE_ORACLE=1 for a command if no tool is missing.
 required = PROFUSE_REQUIRE_ORACLE=$${PROFUSE_REQUIRE_ORACLE:-$$($(CURDIR)/build/scripts/install-oracles.sh --check 2>/dev/null && echo 1)}
@@ -51,6 +53,9 @@ test: oracles build
 	$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) race fleettest browsertest packagetest
 	@echo "== lint"
 	$(MAKE) --no-print-directory lint
+
+test-all:
+	PROFUSE_SLOW_TESTS=all $(MAKE) --no-print-directory test
 
 # In a separate module, so that the library does not depend on a browser driver.
 # Skipped without Chromium, like the comparisons.

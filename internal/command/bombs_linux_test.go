@@ -127,6 +127,9 @@ func TestBombs(t *testing.T) {
 					commands = append(commands, viewCommands[i/2%len(viewCommands)])
 				}
 			}
+			if !oracle.Everything() {
+				commands = commands[:1]
+			}
 			for _, c := range commands {
 				args := strings.Fields(c)
 				for i, a := range args {

@@ -5,18 +5,28 @@ import (
 	"testing"
 )
 
-// SlowEnv is the environment variable that enables slow tests when it is "1". make test sets it.
+// SlowEnv is the environment variable that enables slow tests when it is "1", as make test sets it, and exhaustive
+// tests, too, when it is "all", as make test-all sets it.
 const SlowEnv = "PROFUSE_SLOW_TESTS"
 
 // LeftOut begins the reason of every skip for slowness.
 const LeftOut = "slow test: "
 
 // Slow skips the rest of a test that takes long for what it proves, unless
-// [Everything] is true. A fast part of the same proof should always run.
+// [SlowTests] is true. A fast part of the same proof should always run.
 func Slow(t testing.TB) {
 	t.Helper()
-	if !Everything() {
+	if !SlowTests() {
 		t.Skip(LeftOut + "runs with make test, which sets " + SlowEnv + "=1")
+	}
+}
+
+// Exhaustive skips the rest of a test that repeats a slow test with further compilers, options or inputs,
+// unless [Everything] is true.
+func Exhaustive(t testing.TB) {
+	t.Helper()
+	if !Everything() {
+		t.Skip("exhaustive test: runs with make test-all, which sets " + SlowEnv + "=all")
 	}
 }
 
@@ -29,8 +39,13 @@ func Step(n int) int {
 	return n
 }
 
-// Everything reports whether slow tests run: SlowEnv is "1" and -short is not set.
-// It is for loops within a test; whole tests call [Slow], which records the skip.
+// SlowTests reports whether slow tests run. It is false with -short,
+// as for the race detector.
+func SlowTests() bool {
+	return Everything() || os.Getenv(SlowEnv) == "1" && !testing.Short()
+}
+
+// Everything reports whether exhaustive tests run, too.
 func Everything() bool {
-	return os.Getenv(SlowEnv) == "1" && !testing.Short()
+	return os.Getenv(SlowEnv) == "all" && !testing.Short()
 }

@@ -124,7 +124,10 @@ func TestLTO(t *testing.T) {
 			// gcc writes a makefile with the name of the folder.
 			name := strings.ReplaceAll(strings.Join([]string{c.cc, c.lto, c.ld, shape}, " "), "=", "_")
 			t.Run(name, func(t *testing.T) {
-				if !c.quick || i > 0 {
+				switch {
+				case i > 0:
+					oracle.Exhaustive(t)
+				case !c.quick:
 					oracle.Slow(t)
 				}
 				t.Parallel()

@@ -59,8 +59,12 @@ func TestMachOImages(t *testing.T) {
 		{"arm64", "-fixup_chains"}, {"arm64", "-no_fixup_chains"}, {"x86_64", "-fixup_chains"}, {"x86_64", "-no_fixup_chains"},
 	} {
 		t.Run(c.arch+c.fixups, func(t *testing.T) {
-			if i > 0 {
+			switch i {
+			case 0:
+			case 3:
 				oracle.Slow(t)
+			default:
+				oracle.Exhaustive(t)
 			}
 			t.Parallel()
 			b := newBench(t, machOFiles...)

@@ -28,6 +28,9 @@ func TestBenchProgramsEqualClang(t *testing.T) {
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()
+			if c.program != "script" { // takes long to compile
+				oracle.Exhaustive(t)
+			}
 			cc, profdata := oracle.Tool(t, c.cc), oracle.LLVM(t, 22)
 			b := newBench(t)
 			for _, header := range c.headers {

@@ -81,7 +81,10 @@ func TestMatrix(t *testing.T) {
 				}
 				rich := slices.ContainsFunc(richModes, func(r mipMode) bool { return r.name == mode.name })
 				t.Run(level+"/"+mode.name, func(t *testing.T) {
-					if level != "-O2" || mode.name != "edges" {
+					switch {
+					case !main:
+						oracle.Exhaustive(t)
+					case level != "-O2" || mode.name != "edges":
 						oracle.Slow(t)
 					}
 					m := build(t, "-fPIC")
@@ -94,7 +97,7 @@ func TestMatrix(t *testing.T) {
 				})
 				if main && rich {
 					t.Run(level+"/"+mode.name+"/nopie", func(t *testing.T) {
-						oracle.Slow(t)
+						oracle.Exhaustive(t)
 						m := build(t, "-fno-pie")
 						m.program("nopie", "-no-pie", "-Wl,--gc-sections")
 					})
