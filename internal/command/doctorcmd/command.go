@@ -198,24 +198,6 @@ func emptiedBy(all []*patient, p *patient, file string) *patient {
 	return nil
 }
 
-// hasLetter reports whether a file name pattern has a percent sign with a letter, and perhaps a number between them.
-func hasLetter(pattern string, letter byte) bool {
-	for i := 0; i+1 < len(pattern); i++ {
-		if pattern[i] != '%' {
-			continue
-		}
-		j := i + 1
-		for j < len(pattern) && pattern[j] >= '0' && pattern[j] <= '9' {
-			j++
-		}
-		if j < len(pattern) && pattern[j] == letter {
-			return true
-		}
-		i++ // "%%" and the like
-	}
-	return false
-}
-
 func printPatients(w io.Writer, env *cli.Env, all []*patient) {
 	instrumented, wrote := 0, 0
 	processes := make(map[int]struct{})

@@ -3,6 +3,7 @@ package doctorcmd
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -25,16 +26,25 @@ func TestExpandPattern(t *testing.T) {
 		{"%b", "0123abcd", nil},
 		{"%h.%p", host + ".77", nil},
 		{"%c%p", "77", nil},
-		{"100%%", "100%", []string{"100%%"}},
+		{"100%%", "100%%", []string{"100%"}},
+		{"100%%p", "100%%p", []string{"100%77", "100%p"}},
 		{"%x-%", "%x-%", []string{"x-"}},
 		{"%12", "%12", nil},
+		{"%4p", "%4p", []string{"77"}},
+		{"%x-%p-%", "-77-", []string{"%x-77-%"}},
+		{"%%-%%%p", "-77", []string{"%%-%%77", "%-%77"}},
+		{"%12-%p", "2-77", []string{"%12-77", "-77"}},
+		{"a%c-%q", "a-", nil},
+		{"a%m-%4m", "default.profraw", []string{"a1234_0-1234_0"}},
+		{"a%c-%c", "default.profraw", []string{"a-"}},
+		{"%b.profraw", "0123.profraw", nil},
 		{"[a]*?", "[a]*?", []string{"a", "a11"}},
 		{`back\slash`, `back\slash`, nil},
 		{"ä-日本-%p", "ä-日本-77", nil},
 		{"\xff%p", "\xff77", nil}, // no UTF-8
 	} {
 		t.Run(c.pattern, func(t *testing.T) {
-			pattern := filepath.Join(dir, expandPattern(c.pattern, 77, "/tmp"))
+			pattern := filepath.Join(dir, expandPattern(c.pattern, 77, "/tmp", true)[0])
 			if ok, err := filepath.Match(pattern, filepath.Join(dir, c.file)); !ok || err != nil {
 				t.Errorf("%q does not match %q: %v", pattern, c.file, err)
 			}
@@ -45,14 +55,25 @@ func TestExpandPattern(t *testing.T) {
 			}
 		})
 	}
-	if got := expandPattern("%t/x", 1, "/t*mp"); got != `/t\*mp//x` {
-		t.Errorf("the folder for temporary files: %q", got)
+	for _, c := range []struct {
+		pattern, temp string
+		set           bool
+		want          []string
+	}{
+		{"%t/x", "/t*mp", true, []string{`/t\*mp//x`}},
+		{"%tx", "", true, []string{"/x"}},
+		{"%t/x", "", false, []string{"default.profraw"}},
+		{"%b", "/tmp", true, []string{"*", "default.profraw"}}, // without a build id, the second one
+	} {
+		if got := expandPattern(c.pattern, 1, c.temp, c.set); !slices.Equal(got, c.want) {
+			t.Errorf("%q with TMPDIR %q, set: %t: %q, want %q", c.pattern, c.temp, c.set, got, c.want)
+		}
 	}
 }
 
 func TestHasPool(t *testing.T) {
 	for pattern, want := range map[string]bool{
-		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%%m": false, "%%%m": true, "%p-%m": true,
+		"": false, "%": false, "m": false, "%p": false, "%m": true, "%4m": true, "%12m": true, "%4": false, "%4p%xm": false, "%%m": false, "%%%m": true, "%p-%m": true,
 	} {
 		t.Run(pattern, func(t *testing.T) {
 			if hasLetter(pattern, 'm') != want {

@@ -308,12 +308,13 @@ func mayMap(path string) bool {
 func (p *tracee) candidates() []string {
 	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
 	var pattern, temp string
+	tempSet := false
 	for entry := range strings.SplitSeq(string(environ), "\x00") {
 		if v, ok := strings.CutPrefix(entry, "LLVM_PROFILE_FILE="); ok {
 			pattern = v
 		}
 		if v, ok := strings.CutPrefix(entry, "TMPDIR="); ok {
-			temp = v
+			temp, tempSet = v, true
 		}
 	}
 	patterns := []string{pattern}
@@ -324,15 +325,18 @@ func (p *tracee) candidates() []string {
 	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID))
 	var files []string
 	for _, pattern := range patterns {
-		glob := expandPattern(pattern, p.namePID, temp)
-		if !filepath.IsAbs(glob) {
-			glob = filepath.Join(globEscaper.Replace(dir), glob)
+		for i, glob := range expandPattern(pattern, p.namePID, temp, tempSet) {
+			if !filepath.IsAbs(glob) {
+				glob = filepath.Join(globEscaper.Replace(dir), glob)
+			}
+			if matches, err := filepath.Glob(glob); err == nil && len(matches) > 0 {
+				files = append(files, matches...)
+				p.Pattern = pattern
+			}
+			if i == 0 {
+				p.dir = globUnescaper.Replace(filepath.Dir(glob))
+			}
 		}
-		if matches, err := filepath.Glob(glob); err == nil && len(matches) > 0 {
-			files = append(files, matches...)
-			p.Pattern = pattern
-		}
-		p.dir = globUnescaper.Replace(filepath.Dir(glob))
 	}
 	return files
 }
@@ -341,7 +345,7 @@ func (p *tracee) candidates() []string {
 // __llvm_profile_filename, which -fprofile-instr-generate=NAME and -fprofile-generate=DIR set, or else the
 // defaults of front-end and IR instrumentation.
 func compiledIn(program string) []string {
-	defaults := []string{"default.profraw", "default_%m.profraw"}
+	defaults := []string{defaultProfile, "default_%m.profraw"}
 	f, err := elf.Open(program)
 	if err != nil {
 		return defaults
@@ -377,21 +381,20 @@ var (
 	globUnescaper = strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\\`, `\`)
 )
 
-// expandPattern converts a name that the runtime would expand to a pattern for filepath.Glob. The texts of %m (hash
-// of the module) and %b (build id) are unknown, so any text matches. temp is TMPDIR, for %t. Unknown letters stay.
-func expandPattern(pattern string, pid int, temp string) string {
+// expandPattern converts a name that the runtime would expand to patterns for filepath.Glob. The texts of %m (hash
+// of the module) and %b (build id) are unknown, so any text matches. temp is TMPDIR, for %t.
+//
+// The runtime drops specifiers that it does not know, unless the name has no others: then the name stays as it is.
+// It takes the default name if %m or %c occurs twice, %t has no TMPDIR, or %b no build id.
+func expandPattern(pattern string, pid int, temp string, tempSet bool) (globs []string) {
 	var b strings.Builder
 	literal := func(s string) { b.WriteString(globEscaper.Replace(s)) }
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' || i+1 == len(pattern) {
-			literal(pattern[i : i+1])
-			continue
-		}
-		j := i + 1
-		for j < len(pattern)-1 && pattern[j] >= '0' && pattern[j] <= '9' {
-			j++
-		}
-		switch pattern[j] {
+	known, modules, modes := false, 0, 0
+	for _, p := range splitPattern(pattern) {
+		known = known || p.letter != 0 && p.letter != unknownSpecifier
+		switch p.letter {
+		case 0:
+			literal(p.text)
 		case 'p':
 			fmt.Fprint(&b, pid)
 		case 'h':
@@ -399,17 +402,26 @@ func expandPattern(pattern string, pid int, temp string) string {
 			literal(host)
 		case 't':
 			literal(temp + "/")
-		case 'm', 'b':
+			if !tempSet {
+				return []string{defaultProfile}
+			}
+		case 'm':
+			modules++
 			b.WriteByte('*')
+		case 'b': // LLVM 19 does not know it
+			b.WriteByte('*')
+			globs = append(globs[:0], defaultProfile)
 		case 'c':
-		case '%':
-			literal("%")
-		default:
-			literal(pattern[i : j+1])
+			modes++
 		}
-		i = j
 	}
-	return b.String()
+	switch {
+	case modules > 1 || modes > 1:
+		return []string{defaultProfile}
+	case !known:
+		return []string{globEscaper.Replace(pattern)}
+	}
+	return append([]string{b.String()}, globs...)
 }
 
 // stateOf returns the state of a regular file; false if there is none.
