@@ -28,7 +28,7 @@ func TestFunctionName(t *testing.T) {
 
 func TestBaseName(t *testing.T) {
 	for name, want := range map[string]string{
-		"f": "f", "f.llvm.12": "f", "f.part.0.constprop.1": "f", ".cold": ".cold",
+		"f": "f", "__main_argc_argv": "main", "f.llvm.12": "f", "f.part.0.constprop.1": "f", ".cold": ".cold",
 		"_ZN4core3fmt5write17h0123456789abcdefE":        "_ZN4core3fmt5writeE",
 		"_ZN4core3fmt5write17h0123456789abcdefE.llvm.7": "_ZN4core3fmt5writeE",
 		"_ZN1a17h0123456789abcdeEv":                     "_ZN1a17h0123456789abcdeEv",

@@ -23,8 +23,12 @@ const legacyHash = len("17h0123456789abcdefE")
 
 var crateHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Cs[0-9A-Za-z]*_`) })
 
+// wasmMain is the name that clang gives to a main with parameters for WebAssembly. A main without any is "main" there, too.
+const wasmMain = "__main_argc_argv"
+
 // BaseName returns the name without what changes from build to build: suffixes of
-// compilers and Rust's hashes. Instances of one generic function in Rust may share it.
+// compilers, Rust's hashes, and the name of main for WebAssembly. Instances of one
+// generic function in Rust may share it.
 func BaseName(name string) string {
 	for {
 		short := cutSuffix(name)
@@ -32,6 +36,9 @@ func BaseName(name string) string {
 			break
 		}
 		name = short
+	}
+	if name == wasmMain {
+		return "main"
 	}
 	elf := strings.TrimPrefix(name, "_") // Mach-O's names have another underscore
 	switch at := len(name) - legacyHash; {

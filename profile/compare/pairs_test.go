@@ -36,6 +36,7 @@ func (v nameless) Functions() iter.Seq[*profile.Function] {
 // files, and if one profile has only ids.
 func TestViewsOfNames(t *testing.T) {
 	counted := view(t, "f 1 60", "a.c;local 2 30", "cut.llvm.77 3 10", "cut.cold 4 1")
+	native, wasm := view(t, "main 1 60", "f 2 30"), view(t, "__main_argc_argv 1 60", "f 2 30")
 	samples := sampled(t, "f:60:0\n 1: 60\nlocal.__uniq.5:30:0\n 1: 30\ncut:10:0\n 1: 10\n")
 	for _, c := range []struct {
 		what      string
@@ -45,6 +46,8 @@ func TestViewsOfNames(t *testing.T) {
 		{"names", counted, samples, "cut.cold:cold-absent", ""},
 		{"the other way", samples, counted, "", "cut.cold:absent-cold"},
 		// The id of local.__uniq.5 is of the whole name.
+		{"main", native, wasm, "", ""},
+		{"main, the other way", wasm, native, "", ""},
 		{"ids", counted, nameless{samples}, "local:hot-absent cut.cold:cold-absent", ":absent-hot"},
 	} {
 		r := oracle.Must(compare.Views(c.a, c.b, compare.Options{}))(t)
