@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
+	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/internal/llvm/llvmerr"
 	"github.com/profuse-pgo/profuse/internal/slab"
 	"github.com/profuse-pgo/profuse/profile"
@@ -122,20 +123,23 @@ func (r *binaryReader) readNames(c *cursor.Cursor) {
 		size += end + 1
 	}
 	text := string(rest[:size]) // one copy for all names
-	inOrder := !r.ids
+	inOrder, before := !r.ids, ""
 	r.names, r.used = make([]Name, 0, n), make([]bool, n)
 	for len(r.names) < n {
 		own, after, _ := strings.Cut(text, "\x00")
-		name := NameOf(own)
+		name := nameIn(own, r.opt.Lenient)
 		// LLVM sorts tables of strings (stablizeNameTable), and tables of GUIDs by the original strings.
-		if n := len(r.names); n > 0 && !r.ids && r.names[n-1].Text >= own {
+		if len(r.names) > 0 && !r.ids && before >= own {
 			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("name").Got(name).Want("names in order, each once"))
 			inOrder = false
 		}
-		if r.ids {
-			name.Text = ""
+		switch {
+		case r.ids:
+			name = Name{ID: guid.Of(own)}
+		case name.isID():
+			r.p.numbered, inOrder = true, false
 		}
-		r.names, text = append(r.names, name), after
+		r.names, text, before = append(r.names, name), after, own
 		c.Skip(uint64(len(own)+1), "name")
 	}
 	r.nameFunctions(c, inOrder)
@@ -182,7 +186,7 @@ func (r *binaryReader) readContexts(c *cursor.Cursor) {
 		if c.Err() != nil {
 			return
 		}
-		if i > 0 && len(frames) > 0 && !r.ids && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
+		if i > 0 && len(frames) > 0 && !r.ids && !r.p.numbered && compareSubjects(Name{}, r.contexts[i-1], Name{}, frames) >= 0 {
 			r.addDoubt(nameOrder, c, c.At(c.Offset()).Field("context").Got(i).Want("contexts in order, each once"))
 		}
 		r.contexts[i] = frames

@@ -39,6 +39,9 @@ func (p *Profile) checkContents() (findings []error) {
 	if strange > 0 {
 		note("name", fmt.Sprintf("%q, one of %d that are no text", example, strange), "text: the tool read stray bytes of its memory")
 	}
+	if p.numbered {
+		note("name", "a number", "text, or a GUID of the extensible binary format: LLVM takes a number for a name, which no function has; merge writes it as a GUID")
+	}
 	if !p.Kind.ProbeBased && lineless.samples > 0 && lineless.samples >= all/leastLineless {
 		note("samples at lines above "+fmt.Sprint(maxOffset), fmt.Sprintf("%d of %d, such as at %s", lineless.samples, all, lineless.example),
 			"fewer: they are of code to which the compiler gave no line, and fit as long as the function begins on its present line")

@@ -295,6 +295,9 @@ type Merged struct {
 	// Left is the number of functions left out, inlined functions included. If a function has several
 	// builds, which differ in their checksums, the build with the most samples stays.
 	Left int
+	// Nameless is the number of functions of which only the GUID is known. Compilers find them in extensible binary
+	// files alone: in text and binary files, they take the number for a name.
+	Nameless int
 
 	sums   *packedSums
 	left   []packedFunction
@@ -315,6 +318,11 @@ func (m *Merger) Finish() *Merged {
 	}
 	m.memory, m.sums.plain, m.sums.builds = nil, nil, nil
 	r.Functions = len(m.sums.functions)
+	for i := range m.sums.functions {
+		if name := m.sums.names[m.sums.functions[i].name]; name.isID() {
+			r.Nameless++
+		}
+	}
 	r.packed = &packedProfile{names: m.sums.nameTable, functions: m.sums.functions, order: m.sums.inMapOrder}
 	return r
 }

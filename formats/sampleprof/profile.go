@@ -23,11 +23,12 @@ type Profile struct {
 	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
 
-	known  *functionMap // Functions in LLVM's map order; nil if their own order determines it
-	odd    []error      // signs of damage in the file
-	extra  partialExtra // of a partial sum
-	format Format       // of the file; "" if the profile was not read from one
-	gcov   uint32       // version of a file of FormatGCov
+	known    *functionMap // Functions in LLVM's map order; nil if their own order determines it
+	odd      []error      // signs of damage in the file
+	extra    partialExtra // of a partial sum
+	format   Format       // of the file; "" if the profile was not read from one
+	gcov     uint32       // version of a file of FormatGCov
+	numbered bool         // the file has names that are numbers, which are read as GUIDs
 }
 
 // A Kind says what the samples of a profile are attached to.
@@ -84,6 +85,18 @@ var emptyID = guid.Of("")
 
 // NameOf returns the Name with the given text and its GUID.
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
+
+// nameIn returns the Name for which a text stands in a profile. A number is a GUID: text has no other form for
+// names of which only the GUID is known, and no compiler gives a function such a name. For lenient readers, as for
+// LLVM, it is a name made of digits.
+func nameIn(text string, lenient bool) Name {
+	if !lenient && text != "" && '1' <= text[0] && text[0] <= '9' {
+		if id, err := strconv.ParseUint(text, 10, 64); err == nil && id != emptyID {
+			return Name{ID: id}
+		}
+	}
+	return NameOf(text)
+}
 
 func (n *Name) isID() bool { return n.Text == "" && n.ID != emptyID }
 

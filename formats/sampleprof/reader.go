@@ -24,7 +24,8 @@ const (
 
 // ReaderOptions adjust reading. The zero value is right for most uses.
 type ReaderOptions struct {
-	// Lenient accepts what llvm-profdata 22 accepts.
+	// Lenient accepts what llvm-profdata 22 accepts, and like it takes a number for a name made of digits. Otherwise
+	// a number is the GUID of a name.
 	Lenient bool
 	// FlowDiscriminators says that the discriminators of a text or binary profile are
 	// flow-sensitive. These formats do not record it.

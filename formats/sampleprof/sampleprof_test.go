@@ -178,6 +178,59 @@ func TestMergeKinds(t *testing.T) {
 	}
 }
 
+// TestNumbers: a name that is a number is a GUID, for functions, targets, callees and frames, in text and in binary
+// files, so that merges in any order join it with the name. For lenient readers, as for LLVM, it is a name.
+func TestNumbers(t *testing.T) {
+	names := strings.NewReplacer("foo", "6699318081062747564", "bar", "16434608426314478903")
+	for _, named := range []string{
+		"foo:100:10\n 1: 50\n 2: 50 bar:20\n", "foo:100:10\n 1: 50\n 2: 50 bar:20\n 3: bar:7\n  1: 7\n", "[foo:1 @ bar]:9:1\n 1: 9 foo:2\n[foo]:5:1\n 2: 5\n",
+	} {
+		twice := text(t, merged(t, named, named))
+		numbers := names.Replace(named)
+		files := []string{numbers, string(mustWrite(t, mustRead(t, []byte(numbers)), WriteOptions{MD5: true}))}
+		if lenient, err := Read("f", []byte(numbers), ReaderOptions{Lenient: true}); err == nil {
+			files = append(files, string(mustWrite(t, lenient, WriteOptions{})))
+			if lenient.Functions[0].Name.Text == "" {
+				t.Errorf("lenient: a GUID")
+			}
+		} else if !strings.Contains(err.Error(), "line 4: sample") { // a callee that is a number
+			t.Error(err)
+		}
+		for i, file := range files {
+			for _, inputs := range [][]string{{named, file}, {file, named}} {
+				if got := text(t, merged(t, inputs...)); got != twice {
+					t.Errorf("%d: %q\nwant %q", i, got, twice)
+				}
+			}
+			p := mustRead(t, []byte(file))
+			if got := text(t, p); got != numbers {
+				t.Errorf("%d: written as %q", i, got)
+			}
+			if findings := p.Check(); (len(findings) > 0) != (i != 1) {
+				t.Errorf("%d: %v", i, findings)
+			}
+		}
+	}
+	// Zero, numbers above 2^64 and numbers with a leading zero are no GUIDs.
+	for _, name := range []string{"0", "01", "18446744073709551616", "1a", "-1"} {
+		if got := mustRead(t, []byte(name+":1:1\n 1: 1\n")).Functions[0].Name.Text; got != name {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// merged is the sum of files.
+func merged(t *testing.T, files ...string) *Profile {
+	t.Helper()
+	m := NewMerger(MergeOptions{})
+	for _, file := range files {
+		if _, err := m.AddFile("f", []byte(file), ReaderOptions{}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.Finish().Profile()
+}
+
 // TestTextErrors: an error names the number of the line.
 func TestTextErrors(t *testing.T) {
 	for text, want := range map[string]string{

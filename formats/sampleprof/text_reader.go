@@ -113,8 +113,9 @@ func (r *textReader) fail(line []byte, field, want, words string) {
 func (r *textReader) name(text []byte) Name {
 	n, ok := r.names[string(text)]
 	if !ok {
-		n = NameOf(string(text))
-		r.names[n.Text] = n
+		n = nameIn(string(text), r.lenient)
+		r.p.numbered = r.p.numbered || n.isID()
+		r.names[string(text)] = n
 	}
 	return n
 }
@@ -252,7 +253,7 @@ func (r *textReader) readLine(line []byte) {
 	at.Discriminator &= r.mask
 	f, rest := r.stack[len(r.stack)-1], rest[1:]
 	switch {
-	case '0' <= rest[0] && rest[0] <= '9':
+	case '0' <= rest[0] && rest[0] <= '9' && (r.lenient || !isNumbered(rest)):
 		r.readSample(line, rest, f, at)
 	case bytes.HasPrefix(rest, []byte(vtablePrefix)):
 		r.readVTables(line, rest[len(vtablePrefix):], f, at)
@@ -271,6 +272,15 @@ func (r *textReader) readLine(line []byte) {
 		f.Callsites = append(f.Callsites, Callsite{at, inner})
 		r.stack, r.finished = append(r.stack, inner), 0
 	}
+}
+
+// isNumbered reports whether a line is of an inlined function with a GUID, "GUID:TOTAL". LLVM writes such lines and takes
+// them for samples when it reads, which are wrong.
+func isNumbered(text []byte) bool {
+	id, total, _ := bytes.Cut(text, []byte(":"))
+	_, ok := number(id, math.MaxUint64)
+	_, good := number(total, math.MaxUint64)
+	return ok && good
 }
 
 func (r *textReader) failSample(line []byte) {

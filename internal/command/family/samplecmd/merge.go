@@ -129,6 +129,10 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 		j.Warn("sample builds", 0, fmt.Sprintf("%s of other builds, by their checksums, left out: of each function the build with the most samples stays",
 			cli.Quantity(r.Left, "function", "functions")), "")
 	}
+	if r.Nameless > 0 && c.write.Format != sampleprof.FormatExtended {
+		j.Warn("sample names", 0, fmt.Sprintf("of %s only the GUID is known, which is written as a number: compilers take it for a name and find nothing; "+
+			"--format %s holds GUIDs", cli.Quantity(r.Nameless, "function", "functions"), formatExtended), "")
+	}
 	if c.partial {
 		r.Kind.Partial = true
 	}
