@@ -160,7 +160,7 @@ var textKinds = sync.OnceValue(func() []textKind {
 		{regexp.MustCompile(`^(\d+\r?\n[0-9a-f]+-|0\r?\n\d+\r?\n)[0-9a-f]+:\d+\r?\n`), other{what: "counts of addresses for AutoFDO", hint: "create_llvm_prof --profiler=text makes a sample profile of it"}},
 		{regexp.MustCompile(`^---\s`), other{what: "YAML"}},
 		{regexp.MustCompile(`^[0-4] \S+ [0-9a-f]+ [0-4] \S+ [0-9a-f]+ \d+ \d+\r?\n`), other{what: "a profile of BOLT (.fdata)", hint: hintBOLT}},
-		{regexp.MustCompile(`^(E \S+\r?\n)?[BFfRrST] (\w*:)?[0-9a-f]+( (\w*:)?[0-9a-f]+){0,2}( \d+){1,2}\r?\n`), other{what: "a pre-aggregated profile for BOLT", hint: "perf2bolt and llvm-bolt read it with -pa"}},
+		{regexp.MustCompile(`^(E \S+\r?\n)?[BFfRrST] (\w*:)?[0-9a-f]+( (\w*:)?[0-9a-f]+){0,2}( \d+){1,2}\r?\n`), other{what: "a profile for BOLT (pre-aggregated)", hint: "perf2bolt and llvm-bolt read it with -pa"}},
 		{regexp.MustCompile(`^ +-: +0:Source:`), other{what: "an annotated source file of gcov", hint: hintTrace}},
 		{regexp.MustCompile(`^((version: \d+\s+)?creator: callgrind|events: )`), other{what: "a profile of callgrind"}},
 		{regexp.MustCompile(`^[^\s;]+(;[^\r\n;]+)+ \d+\r?\n`), other{what: "a file of folded stacks (for flame graphs)"}},
