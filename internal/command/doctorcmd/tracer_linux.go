@@ -1,6 +1,7 @@
 package doctorcmd
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"errors"
@@ -177,7 +178,7 @@ func (t *tracer) addProcess(pid int, loaded bool) {
 	p.Instrumented = []string{}
 	p.loaded = loaded
 	t.running[pid] = p
-	for _, file := range p.candidates() {
+	for _, file := range p.candidates(pid) {
 		if s, ok := stateOf(file); ok {
 			p.before[file] = s
 		}
@@ -200,19 +201,19 @@ func (t *tracer) replaceProgram(pid int) {
 	t.ended = append(t.ended, old.patient)
 }
 
-// examine examines a process when its last thread is about to end, while its memory and folder can still be read.
-// A file was written if it is not empty and has changed since the start of the process.
+// examine examines a process when its last thread is about to end, while its memory and folder can still be read
+// through this thread: those of the first thread are gone if it ended before. A file was written if it is not empty and has changed since the start of the process.
 func (t *tracer) examine(pid, thread int) {
 	p := t.running[pid]
-	if p == nil || thread != pid && len(threadsOf(pid)) > 1 {
+	if p == nil || thread != pid && livingThreads(pid) > 1 {
 		return
 	}
-	p.Instrumented = t.imagesOf(pid)
+	p.Instrumented = t.imagesOf(thread)
 	p.Profiles = nil
 	if len(p.Instrumented) == 0 {
 		return
 	}
-	p.targets = p.candidates()
+	p.targets = p.candidates(thread)
 	for _, file := range p.targets {
 		if s, ok := stateOf(file); ok && s.size > 0 && s != p.before[file] {
 			p.Profiles = append(p.Profiles, file)
@@ -224,10 +225,18 @@ func (t *tracer) examine(pid, thread int) {
 	}
 }
 
-// threadsOf returns the threads of a process.
-func threadsOf(pid int) []os.DirEntry {
+// livingThreads is the number of threads of a process that have not ended. The first one stays listed until the
+// process ends.
+func livingThreads(pid int) (n int) {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	return entries
+	for _, e := range entries {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/stat", pid, e.Name()))
+		state := stat[bytes.LastIndexByte(stat, ')')+1:] // behind the name
+		if !bytes.HasPrefix(state, []byte(" Z")) && !bytes.HasPrefix(state, []byte(" X")) && len(state) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // endProcess handles a process that has ended. how is the text for people. A process that a signal killed wrote
@@ -246,10 +255,10 @@ func (t *tracer) endProcess(pid int, how string, signal bool) {
 	t.ended = append(t.ended, p.patient)
 }
 
-// imagesOf returns the paths of the instrumented files in a process's memory: the program and its libraries.
-func (t *tracer) imagesOf(pid int) []string {
+// imagesOf returns the paths of the instrumented files in the memory of a thread: the program and its libraries.
+func (t *tracer) imagesOf(thread int) []string {
 	found := []string{}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", thread))
 	if err != nil {
 		return found
 	}
@@ -302,11 +311,11 @@ func mayMap(path string) bool {
 	return false
 }
 
-// candidates returns the existing files to which the process may write its profile, and sets Pattern and dir.
+// candidates returns the existing files to which the process of a thread may write its profile, and sets Pattern and dir.
 // LLVM_PROFILE_FILE comes before the name in the program. It is the value at the program's start: a change by the
 // program is not visible.
-func (p *tracee) candidates() []string {
-	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
+func (p *tracee) candidates(thread int) []string {
+	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", thread))
 	var pattern, temp string
 	tempSet := false
 	for entry := range strings.SplitSeq(string(environ), "\x00") {
@@ -322,7 +331,7 @@ func (p *tracee) candidates() []string {
 		patterns = compiledIn(p.Program)
 	}
 	p.Pattern = strings.Join(patterns, " ")
-	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID))
+	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", thread))
 	var files []string
 	for _, pattern := range patterns {
 		for i, glob := range expandPattern(pattern, p.namePID, temp, tempSet) {
