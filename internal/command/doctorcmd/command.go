@@ -70,6 +70,7 @@ type patient struct {
 	replaced bool     // by another program (exec)
 	signal   bool     // a signal ended the process
 	unmapped bool     // its program is not built for continuous mode
+	moved    bool     // the process ended in another folder than it began in, where the runtime left an empty file
 	obstacle string   // why the profile could not be written
 	targets  []string // existing files to which the process may write
 }
@@ -116,6 +117,8 @@ func diagnose(all []*patient) (well bool) {
 			sick++
 		} else if p.Inherited && !hasLetter(p.Pattern, 'c') {
 			p.Note = "forked: the counts before the fork count again; __llvm_profile_reset_counters() in the child, or continuous mode (%c), avoids that"
+		} else if p.moved {
+			p.Note = "it is in " + filepath.Dir(p.Profiles[0]) + ", the folder in which the process ended: LLVM_PROFILE_FILE with an absolute name avoids that"
 		}
 	}
 	return instrumented > 0 && sick == 0

@@ -213,7 +213,9 @@ func (t *tracer) examine(pid, thread int) {
 	if len(p.Instrumented) == 0 {
 		return
 	}
+	first := p.dir
 	p.targets = p.candidates(thread)
+	p.moved = p.dir != first
 	for _, file := range p.targets {
 		if s, ok := stateOf(file); ok && s.size > 0 && s != p.before[file] {
 			p.Profiles = append(p.Profiles, file)
