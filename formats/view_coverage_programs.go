@@ -71,14 +71,14 @@ func splitFolders(programs []string) (files, folders []string, err error) {
 	return files, folders, nil
 }
 
-// mappedProgram returns the path of the first program with the build id and a coverage mapping, which separate
-// debug information lacks. If no program has a mapping, it returns the first one, and "" if there is no program.
+// mappedProgram returns the path of the first program with the build id and a coverage mapping. Separate debug
+// information lacks the mapping, or the names of the functions (objcopy --only-keep-debug). If no program has a mapping, it returns the first one, and "" if there is no program.
 func mappedProgram(programs *symbolize.Programs, id []byte) (path string, err error) {
 	for f, err := range programs.Find(id) {
 		if err != nil {
 			return "", err
 		}
-		if s := f.Section("__llvm_covmap"); s != nil && s.Size > 0 {
+		if s := f.Section("__llvm_covmap"); s != nil && s.Size > 0 && !lacksNames(f) {
 			return f.Name, nil
 		}
 		if path == "" {
@@ -86,6 +86,16 @@ func mappedProgram(programs *symbolize.Programs, id []byte) (path string, err er
 		}
 	}
 	return path, nil
+}
+
+// lacksNames reports whether the section with the names of functions is there without contents.
+func lacksNames(f *symbolize.File) bool {
+	s := f.Section("__llvm_prf_names")
+	if s == nil {
+		return false
+	}
+	data, err := s.Data()
+	return err == nil && len(data) == 0
 }
 
 // addMatching adds programs that contain functions that ran and that no chosen program maps, best

@@ -21,6 +21,7 @@ type plausible struct {
 	targets  map[uint64]int // by name reference of a target: a record that has it
 	busy     []siteTotal    // sites with more values than the counters so far allow
 	top      counterAt      // the greatest counter
+	promoted promotedRecords
 	maxOther uint64         // the second greatest counter
 }
 
@@ -65,7 +66,19 @@ func (m *misfits) minority(c *checker) {
 	}
 }
 
+// promotedRecords are the context-sensitive records of functions that ThinLTO exported from their modules,
+// "f.llvm.123". The number depends on the contents of the module, so it is another one in the build that uses the profile.
+type promotedRecords struct {
+	records int
+	first   string
+}
+
 func (p *plausible) add(r *Record, i int) {
+	if r.IsCS() && symbols.IsPromoted(r.Name) {
+		if p.promoted.records++; p.promoted.records == 1 {
+			p.promoted.first = r.Name
+		}
+	}
 	variant := p.r.Info.Variant
 	if raw, ok := p.r.dec.(*rawReader); ok {
 		variant = raw.cur.variant // a file may hold profiles of several kinds
@@ -108,6 +121,11 @@ func (p *plausible) end() {
 	p.sizes.minority(p.checker)
 	p.sums()
 	p.alone()
+	if n := p.promoted.records; n > 0 {
+		p.remark(flaw.In("records").Field("context-sensitive records of functions that ThinLTO exported").
+			Gotf("%d, such as %s", n, p.promoted.first).
+			Want("none: the number is another one in the build that uses the profile, which then has no counts for them").Corrupt())
+	}
 	switch d := p.r.dec.(type) {
 	case *indexedReader:
 		p.references(d)

@@ -2,6 +2,7 @@ package irpgo
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,6 +103,27 @@ func TestCheckHashes(t *testing.T) {
 		data := indexedBytes(t, p, IndexedOptions{})
 		if got := strings.Count(findings(Check("f", data)), "differs in more than a bit"); got != want {
 			t.Errorf("%#x: %d remarks, want %d", other, got, want)
+		}
+	}
+}
+
+// TestCheckPromoted: context-sensitive records of functions that ThinLTO exported have names that the build which uses
+// the profile does not have.
+func TestCheckPromoted(t *testing.T) {
+	const hash = 0x0a1bfc6fed398548
+	for _, c := range []struct {
+		name string
+		hash uint64
+		want bool
+	}{
+		{"f.llvm.123", hash | csHashBit, true}, {"f.llvm.123", hash, false}, {"a.c;f", hash | csHashBit, false}, {"f.llvm.x", hash | csHashBit, false},
+	} {
+		p := &Profile{Variant: IRLevel | ContextSens, Functions: []Function{{Name: c.name, Records: []*Record{
+			{Name: c.name, Hash: c.hash, Counts: []uint64{1, 2}},
+		}}}}
+		rep := Check("f", indexedBytes(t, p, IndexedOptions{}))
+		if got := strings.Contains(fmt.Sprint(rep.Remarks), "ThinLTO exported is 1, such as f.llvm.123"); got != c.want {
+			t.Errorf("%s, %#x: %v", c.name, c.hash, rep.Remarks)
 		}
 	}
 }

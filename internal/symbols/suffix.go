@@ -51,6 +51,12 @@ func BaseName(name string) string {
 	return name
 }
 
+// IsPromoted reports whether ThinLTO gave a function another name to export it from its file.
+func IsPromoted(name string) bool {
+	i := strings.LastIndexByte(name, '.')
+	return i > 0 && isNumber(name[i+1:]) && strings.HasSuffix(name[:i], numberedSuffixes[0])
+}
+
 // cutSuffix removes the last suffix of a compiler, if there is one.
 func cutSuffix(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 && isNumber(name[i+1:]) {

@@ -13,10 +13,13 @@ import (
 	"github.com/profuse-pgo/profuse/profile"
 )
 
+// byteOrderMark begins texts that shells and editors of Windows wrote as UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // IsLCOV reports whether data begins like a tracefile of lcov: comments, then a test name or a source file.
 func IsLCOV(data []byte) bool {
 	const most = 1 << 16 // bytes of comments
-	for line := range bytes.Lines(data[:min(len(data), most)]) {
+	for line := range bytes.Lines(bytes.TrimPrefix(data[:min(len(data), most)], byteOrderMark)) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '#' {
 			continue
@@ -49,7 +52,7 @@ func ReadLCOV(name string, data []byte) (*Coverage, error) {
 func ReadTests(name string, data []byte, section func(test string, f *File) error) error {
 	r := lcovReader{name: name, section: section}
 	number := 0
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(bytes.TrimPrefix(data, byteOrderMark)) {
 		number++
 		text := strings.TrimRight(string(line), "\r\n")
 		if err := r.record(number, text); err != nil {
@@ -84,6 +87,9 @@ func (r *lcovReader) record(line int, text string) error {
 		return nil
 	case key == "SF":
 		err := r.endSection()
+		if value == "" && err == nil {
+			err = flaw.File(r.name).OnLine(line).Field(key).Got("empty").Want("the name of a source file").Corrupt()
+		}
 		r.file = &File{Path: value}
 		r.functions, r.indexes = make(map[string]int), make(map[string]int32)
 		r.branches, r.ways = make(map[[2]string]int), make(map[[3]string]int)

@@ -144,6 +144,13 @@ func TestReadTests(t *testing.T) {
 	if err := coverage.ReadTests("x.info", []byte(text), func(string, *coverage.File) error { return fulldisk.ErrFull }); !errors.Is(err, fulldisk.ErrFull) {
 		t.Errorf("%v", err)
 	}
+	marked := []byte("\xef\xbb\xbf" + text) // as shells of Windows write it
+	if c, err := coverage.ReadLCOV("x.info", marked); !coverage.IsLCOV(marked) || err != nil || len(c.Files) != 2 {
+		t.Errorf("with a byte order mark: %v, %v", c, err)
+	}
+	if _, err := coverage.ReadLCOV("x.info", []byte("TN:\nSF:\nDA:1,1\nend_of_record\n")); err == nil || !strings.Contains(err.Error(), "line 2: SF is empty") {
+		t.Errorf("without a source file: %v", err)
+	}
 	c, err := coverage.ReadLCOV("x.info", []byte(text))
 	if err != nil || len(c.Files) != 2 || c.Total.Lines != (coverage.Ratio{Total: 3, Covered: 1}) {
 		t.Errorf("%v, %v", c, err)

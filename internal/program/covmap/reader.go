@@ -107,6 +107,8 @@ type section struct {
 	at   int64 // file offset; 0 for several sections, whose offsets count from the first one
 	addr uint64
 	data []byte
+	// absent: the file lacks the contents, as a debug file does (objcopy --only-keep-debug).
+	absent bool
 }
 
 // find returns a copy of the contents of all sections of a name, each padded to a
@@ -132,7 +134,7 @@ func (r *objectReader) find(n sectionNames) (*section, error) {
 			return nil, err
 		}
 		if found == nil {
-			found = &section{name: s.Name, at: im.FileOffset(s), addr: s.Addr}
+			found = &section{name: s.Name, at: im.FileOffset(s), addr: s.Addr, absent: s.Size > 0 && s.FileSize == 0}
 		} else {
 			found.at = 0
 		}
@@ -217,6 +219,9 @@ func (r *objectReader) sections() (files, functions *section, err error) {
 			return nil, nil, names.Hint(wasmHint).Empty()
 		}
 		err = names.Corrupt()
+	}
+	if err == nil && r.names != nil && r.names.absent && !r.opt.LLVM {
+		err = flaw.In(r.names.name).Field("section").Got("without contents").Want("the names of the functions: this is a debug file, give the program itself").Unsupported()
 	}
 	return files, functions, err
 }
