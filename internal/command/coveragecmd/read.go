@@ -211,6 +211,9 @@ func (c *shared) noSources(v profile.View, cov *coverage.Coverage) error {
 		cause, _ := likelyCause(cov)
 		return fmt.Errorf("%s: %sof the %s of %s that the profile also has none fits, probably: %s", id.File, missing, cli.Quantity(n, "function", "functions"), in, cause)
 	}
+	if len(c.merge.Programs.Paths) == 0 {
+		return fmt.Errorf("%s: %s%s has none of the profile: give the classes of the program, compiled by javac with -g:lines, which is its default", id.File, missing, in)
+	}
 	return fmt.Errorf("%s: %s%s has none: %s; MIP needs debug information", id.File, missing, in, coverageFlags)
 }
 
