@@ -22,7 +22,7 @@ type plausible struct {
 	busy     []siteTotal    // sites with more values than the counters so far allow
 	top      counterAt      // the greatest counter
 	promoted promotedRecords
-	maxOther uint64         // the second greatest counter
+	maxOther uint64 // the second greatest counter
 }
 
 type siteTotal struct {

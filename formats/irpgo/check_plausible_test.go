@@ -128,6 +128,16 @@ func TestCheckPromoted(t *testing.T) {
 	}
 }
 
+// TestCheckRepeated: static functions of files of one name may have the name and hash of another, which merges add up.
+func TestCheckRepeated(t *testing.T) {
+	for second, want := range map[string]bool{"x.c;f\n5\n1\n8\n": true, "x.c;f\n6\n1\n8\n": false, "y.c;f\n5\n1\n8\n": false} {
+		rep := Check("f", []byte(":ir\nx.c;f\n5\n1\n7\n\n"+second))
+		if got := strings.Contains(fmt.Sprint(rep.Findings, rep.Remarks), "function is x.c;f with hash 0x5 again"); got != want {
+			t.Errorf("%q: %v", second, rep)
+		}
+	}
+}
+
 // addressOf returns the address of a function in a raw profile.
 func addressOf(t *testing.T, data []byte, ref uint64) uint64 {
 	r := openReader(t, "f", data, ReaderOptions{})

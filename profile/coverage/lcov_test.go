@@ -129,6 +129,38 @@ func TestLCOVReaders(t *testing.T) {
 	}
 }
 
+// TestUnusualTracefiles: what tools write, and how it is written again.
+func TestUnusualTracefiles(t *testing.T) {
+	for _, c := range []struct{ what, in, want string }{
+		{"checksums", "DA:1,0,MQ2bqCqiBhOXBCkz DA:2,3,abcd", "FNF:0 FNH:0 DA:1,0 DA:2,3 LF:2 LH:1"},
+		{"names with commas", "FN:3,f(int,char) FN:9,f(int,long) FNDA:2,f(int,char) FNDA:0,f(int,long)", "FN:3,f(int,char) FN:9,f(int,long) FNDA:2,f(int,char) FNDA:0,f(int,long) FNF:2 FNH:1"},
+		{"branches of exceptions and with expressions", "BRDA:2,e0,0,- BRDA:2,0,x>3,4 BRDA:2,0,1,2", "FNF:0 FNH:0 BRDA:2,0,0,- BRDA:2,1,0,4 BRDA:2,1,1,2 BRF:3 BRH:2"},
+		{"counts below zero", "DA:1,-1", "FNF:0 FNH:0 DA:1,0 LF:1 LH:0"},
+		{"exponents and fractions", "DA:1,1e3 DA:2,2.5", "FNF:0 FNH:0 DA:1,1000 DA:2,2 LF:2 LH:2"},
+		{"a line twice", "DA:2,3 DA:2,4", "FNF:0 FNH:0 DA:2,7 LF:1 LH:1"},
+		{"functions of lcov 2.2", "FNL:0,1,4 FNA:0,7,f", "FN:1,f FNDA:7,f FNF:1 FNH:1"},
+		{"wrong totals", "DA:1,1 LF:9 LH:7", "FNF:0 FNH:0 DA:1,1 LF:1 LH:1"},
+	} {
+		for _, end := range []string{"\n", "\r\n"} {
+			text := strings.ReplaceAll("TN: SF:a.c "+c.in+" end_of_record ", " ", end)
+			got, err := coverage.ReadLCOV("x.info", []byte(text))
+			if err != nil {
+				t.Errorf("%s: %v", c.what, err)
+				continue
+			}
+			var b bytes.Buffer
+			oracle.NoError(t, coverage.Write(&b, got, "lcov", coverage.WriteOptions{}))
+			want := strings.ReplaceAll("TN: SF:a.c "+c.want+" end_of_record ", " ", "\n")
+			if b.String() != want {
+				t.Errorf("%s: %q\nwant %q", c.what, b.String(), want)
+			}
+		}
+	}
+	if _, err := coverage.ReadLCOV("x.info", []byte("TN:\nSF:a.c\nDA:1,1\nend_of_record\nSF:b.c\nDA:1,0\n")); !errors.Is(err, profile.ErrTruncated) {
+		t.Errorf("cut off: %v", err)
+	}
+}
+
 // TestReadTests: sections keep the names of their tests; an error of the caller ends it.
 func TestReadTests(t *testing.T) {
 	const text = "TN:one\nSF:a.c\nDA:1,1\nend_of_record\nTN:two\nSF:a.c\nDA:1,2\nend_of_record\nSF:b.c\nDA:1,0\nend_of_record\nTN:\nSF:a.c\nDA:2,0\nend_of_record\n"
