@@ -37,6 +37,9 @@ const (
 // A Handler receives the records of a recording. A nil function receives nothing. What the pointers refer to is
 // valid until the function returns, except strings. An error ends the reading, and Read returns it as it is.
 type Handler struct {
+	// Begin is called before the first record, with what is known by then: of a file all but the sums, of a pipe little.
+	// Reading goes on to fill the facts.
+	Begin   func(*Facts) error
 	Sample  func(*Sample) error
 	Mapping func(*Mapping) error
 	Command func(*Command) error
@@ -132,6 +135,7 @@ type Facts struct {
 	Format     Format
 	BigEndian  bool
 	Compressed bool // at least one record is compressed
+	Directory  bool // it is one of the files of a recording by several threads
 
 	Events   []Event
 	BuildIDs []BuildID // of the header
@@ -183,6 +187,4 @@ type BuildID struct {
 // Options adjust [Read].
 type Options struct {
 	Warn func(profile.Warning) // receives warnings; nil drops them
-	// Unordered passes records in the order of the file, which is enough where no mapping changes.
-	Unordered bool
 }
