@@ -59,7 +59,9 @@ func (r *recorder) halves(b []byte, halves ...uint32) []byte {
 	return b
 }
 
-func (r *recorder) add(kind uint32, misc uint16, body []byte) { r.records = append(r.records, r.record(kind, misc, body)) }
+func (r *recorder) add(kind uint32, misc uint16, body []byte) {
+	r.records = append(r.records, r.record(kind, misc, body))
+}
 
 func (r *recorder) record(kind uint32, misc uint16, body []byte) []byte {
 	b := r.order.AppendUint32(make([]byte, 0, 8+len(body)), kind)
