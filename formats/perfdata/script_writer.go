@@ -97,8 +97,8 @@ func (s *scriptWriter) sample(p *Sample) error {
 		b = appendBranchAddress(b, e.From)
 		b = append(b, '/')
 		b = appendBranchAddress(b, e.To)
-		predicted := choose(e.Flags>>flagPredicted&1 != 0, 'P', '-')
-		b = append(b, '/', choose(e.Flags>>flagMispredicted&1 != 0, 'M', predicted),
+		mispredicted := choose(e.Flags>>flagMispredicted&1 != 0, 'M', '-')
+		b = append(b, '/', choose(e.Flags>>flagPredicted&1 != 0, 'P', mispredicted),
 			'/', choose(e.Flags>>flagTransaction&1 != 0, 'X', '-'),
 			'/', choose(e.Flags>>flagAborted&1 != 0, 'A', '-'), '/')
 		b = strconv.AppendUint(b, e.Flags>>cyclesAt&0xffff, 10)

@@ -119,8 +119,8 @@ func (s *Spaces[T]) Fork(t *Task) {
 	if t.PID == t.Parent {
 		return // a thread
 	}
+	s.drop(t.PID) // of an earlier process with this id
 	if parent := s.of(t.Parent); parent != nil {
-		s.drop(t.PID)
 		parent.users++
 		s.set(t.PID, parent)
 	}
@@ -141,7 +141,7 @@ func (s *Spaces[T]) Exit(t *Task) {
 }
 
 func (s *Spaces[T]) drop(pid int32) {
-	if p := s.of(pid); p != nil {
+	if p := s.of(pid); p != nil && pid != Kernel {
 		if p.users--; p.users == 0 {
 			s.regions -= len(p.regions)
 		}
