@@ -225,7 +225,7 @@ func (r *reader) addBuildID(body []byte, misc uint16) bool {
 		n = min(int(body[buildIDLenAt]), maxBuildID)
 	}
 	r.facts.BuildIDs = append(r.facts.BuildIDs, BuildID{
-		PID: int32(r.u32(body)), Mode: Mode(misc & miscMode), ID: bytes.Clone(body[buildIDAt : buildIDAt+n]),
+		PID: int32(r.u32(body)), ID: bytes.Clone(body[buildIDAt : buildIDAt+n]),
 		File: untilZero(body[buildIDNameAt:]),
 	})
 	return true

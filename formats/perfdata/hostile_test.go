@@ -55,7 +55,7 @@ func small(t testing.TB) map[string][]byte {
 }
 
 // readHostile reads damaged data and checks the error and the warnings.
-func readHostile(t testing.TB, data []byte) (l log, facts *perfdata.Facts, err error) {
+func readHostile(t testing.TB, data []byte) (l journal, facts *perfdata.Facts, err error) {
 	t.Helper()
 	facts, err = perfdata.Read("a", data, l.handler(), perfdata.Options{Warn: func(w profile.Warning) { hostile.Check(t, "a", data, w.Err) }})
 	hostile.Check(t, "a", data, err)
@@ -131,7 +131,7 @@ func TestNoEnd(t *testing.T) {
 		oracle.NoError(t, err)
 		want := "a: records at 0x170 (record 2): recording is cut short, want a size in its header: truncated profile"
 		if cut > 0 {
-			want = "a: records at 0x138 (record 1): last record is 51 bytes, want a whole one: truncated profile"
+			want = "a: records at 0x138 (record 1): last record is cut off after 51 bytes, want a whole one: truncated profile"
 		}
 		if facts.Samples != uint64(2-min(cut, 1)) || facts.Cut == nil || facts.Cut.Error() != want {
 			t.Errorf("%d samples, %v\nwant %s", facts.Samples, facts.Cut, want)
@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		{"short record", "records at 0x138 (record 1): size of the record is 4, want at least 8: corrupt", one(func(r *recorder) {
 			r.records = append(r.records, []byte{9, 0, 0, 0, 0, 0, 4, 0})
 		})},
-		{"long record", "records at 0x138 (record 1): last record is 8 bytes, want a whole one: corrupt", one(func(r *recorder) {
+		{"long record", "records at 0x138 (record 1): last record is cut off after 8 bytes, want a whole one: corrupt", one(func(r *recorder) {
 			r.records = append(r.records, []byte{9, 0, 0, 0, 0, 0, 80, 0})
 		})},
 		{"short sample", "(record 1): size of the sample is too large, want at most the 24 bytes of the record: corrupt", one(func(r *recorder) {
@@ -277,12 +277,11 @@ func TestScriptLines(t *testing.T) {
 		var got []string
 		facts, err := perfdata.Read("a", []byte(c.text), &perfdata.Handler{
 			Sample: func(s *perfdata.Sample) error {
-				line := fmt.Sprintf("%x %x %x", s.IP, []perfdata.Branch{}, s.Chain)
 				var branches []string
 				for _, b := range s.Branches {
 					branches = append(branches, fmt.Sprintf("{%x %x %d}", b.From, b.To, b.Flags))
 				}
-				line = fmt.Sprintf("%x [%s] [%s]", s.IP, strings.Join(branches, " "), strings.Trim(fmt.Sprintf("%x", s.Chain), "[]"))
+				line := fmt.Sprintf("%x [%s] [%s]", s.IP, strings.Join(branches, " "), strings.Trim(fmt.Sprintf("%x", s.Chain), "[]"))
 				if s.Count != 1 {
 					line = fmt.Sprintf("%dx %s", s.Count, line)
 				}

@@ -40,15 +40,15 @@ func fixture(t testing.TB, name string) []byte {
 	return oracle.ReadFile(t, oracle.Testdata(t, "perf/"+name)[0])
 }
 
-// A log has the records that a handler received, as text.
-type log struct {
+// A journal has the records that a handler received, as text.
+type journal struct {
 	lines []string
 	stop  int // records after which the handler returns an error
 }
 
 var errStop = errors.New("enough")
 
-func (l *log) add(what string, record any) error {
+func (l *journal) add(what string, record any) error {
 	l.lines = append(l.lines, fmt.Sprintf("%s %+v", what, reflect.ValueOf(record).Elem().Interface()))
 	if l.stop > 0 && len(l.lines) >= l.stop {
 		return errStop
@@ -56,7 +56,7 @@ func (l *log) add(what string, record any) error {
 	return nil
 }
 
-func (l *log) handler() *perfdata.Handler {
+func (l *journal) handler() *perfdata.Handler {
 	return &perfdata.Handler{
 		Sample:  func(s *perfdata.Sample) error { return l.add("sample", s) },
 		Mapping: func(m *perfdata.Mapping) error { return l.add("mapping", m) },
@@ -70,7 +70,7 @@ func (l *log) handler() *perfdata.Handler {
 // read returns what a handler receives of a recording that is sound.
 func read(t testing.TB, data []byte) ([]string, *perfdata.Facts) {
 	t.Helper()
-	var l log
+	var l journal
 	facts, err := perfdata.Read("a", data, l.handler(), perfdata.Options{Warn: func(w profile.Warning) { t.Error(w) }})
 	oracle.NoError(t, err)
 	return l.lines, facts
@@ -114,9 +114,48 @@ func ofText(t testing.TB, text []byte, chains bool) *recorder {
 	return r
 }
 
+// troubled returns a recording with everything that "profuse check" remarks.
+func troubled() *recorder {
+	r := newRecorder()
+	second := r.attrs[0]
+	second.ids = []uint64{200}
+	r.attrs = append(r.attrs, second)
+	mmap := func(time, addr uint64, id byte, file string) {
+		b := r.words(r.halves(nil, 7, 7), addr, 0x1000, 0)
+		b = append(append(b, 20, 0, 0, 0), bytes.Repeat([]byte{id}, 20)...)
+		r.add(10, 2|1<<14, r.trailer(append(r.halves(b, 5, 2), padded(file)...), 7, time, 100))
+	}
+	mmap(10, 0x401000, 0xaa, "/bin/rebuilt")
+	mmap(11, 0x402000, 0xbb, "/bin/other")
+	mmap(12, 0x403000, 0xcc, "/bin/rebuilt")
+	r.sample(7, 20, 0x401010, 1, 2, 3)
+	r.sample(7, 21, 0x402010)
+	r.sample(7, 22, 0x999999, 1, 2, 3)
+	r.add(9, 2, r.words(r.halves(r.words(nil, 300, 1), 7, 7), 23, 1, 0))
+	r.add(2, 0, r.trailer(r.words(nil, 200, 5), 7, 24, 200))
+	r.add(13, 0, r.trailer(r.words(nil, 6), 7, 25, 200))
+	r.add(68, 0, nil)
+	r.add(68, 0, nil)
+	r.sample(7, 19, 0x401020, 1, 2, 3)
+	id := append(append(r.halves(nil, ^uint32(0)), bytes.Repeat([]byte{0xdd}, 20)...), 20, 0, 0, 0)
+	r.features[2] = r.record(0, 2|1<<15, append(id, padded("/bin/other")...))
+	return r
+}
+
 // TestFixtures: the recordings with branches are those of the texts; a file, a pipe, and compressed records of both
 // kinds give the same records.
 func TestFixtures(t *testing.T) {
+	nothing := newRecorder()
+	nothing.add(68, 0, nil)
+	for name, r := range map[string]*recorder{"troubled": troubled(), "nothing": nothing} {
+		path := oracle.Testdata(t, "perf/"+name+".perf.data")[0]
+		if *update {
+			oracle.WriteFile(t, path, r.bytes())
+		}
+		if !bytes.Equal(r.bytes(), oracle.ReadFile(t, path)) {
+			t.Errorf("%s: -update makes another file", path)
+		}
+	}
 	for _, name := range []string{"branches", "hybrid"} {
 		text := fixture(t, name+".perfscript")
 		r := ofText(t, text, name == "hybrid")
@@ -313,7 +352,10 @@ func TestStop(t *testing.T) {
 		data := oracle.ReadFile(t, name)
 		all, _ := read(t, data)
 		for _, stop := range []int{1, 5, len(all)} {
-			l := log{stop: stop}
+			if stop > len(all) || stop == 0 {
+				continue
+			}
+			l := journal{stop: stop}
 			_, err := perfdata.Read("a", data, l.handler(), perfdata.Options{})
 			if !errors.Is(err, errStop) || len(l.lines) != stop {
 				t.Errorf("%s: %d of %d records, %v", filepath.Base(name), len(l.lines), stop, err)

@@ -24,7 +24,7 @@ func (r *reader) process(seg *segment, pos, size, record int) error {
 			return r.at(seg, pos, record).Field("size of the "+bad).Got("too large").
 				Wantf("at most the %d bytes of the record", size).Corrupt()
 		}
-		r.sample.Mode = Mode(misc & miscMode)
+		r.sample.Mode = uint8(misc & miscMode)
 		r.countSample()
 		if r.h.Sample != nil {
 			return r.call(r.h.Sample(&r.sample))
@@ -132,7 +132,7 @@ func (r *reader) decodeMapping(kind uint32, misc uint16, body []byte) {
 	m := &r.mapping
 	*m = Mapping{
 		PID: int32(r.u32(body)), TID: int32(r.u32(body[4:])), Time: r.timeOf(kind, body),
-		Addr: r.u64(body[8:]), Len: r.u64(body[16:]), Offset: r.u64(body[24:]), Mode: Mode(misc & miscMode),
+		Addr: r.u64(body[8:]), Len: r.u64(body[16:]), Offset: r.u64(body[24:]),
 	}
 	if kind == recordMmap {
 		m.Old, m.Exec, m.File = true, misc&miscData == 0, r.text(body[mmapSize:], body)

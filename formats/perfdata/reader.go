@@ -115,13 +115,13 @@ func (r *reader) read() error {
 	end := flaw.At("records", offset+int64(used)).InFile(r.name).InRecord(r.facts.Records)
 	switch left := len(records) - used; {
 	case left > 0 && whole && r.facts.Format == FormatFile:
-		return end.Field("last record").Gotf("%d bytes", left).Want("a whole one").Corrupt()
+		return end.Field("last record").Gotf("cut off after %d bytes", left).Want("a whole one").Corrupt()
 	case left > 0:
-		r.facts.Cut = end.Field("last record").Gotf("%d bytes", left).Want("a whole one").Truncated()
+		r.facts.Cut = end.Field("last record").Gotf("cut off after %d bytes", left).Want("a whole one").Truncated()
 	case !whole:
 		r.facts.Cut = end.Field("recording").Got("cut short").Want("a size in its header").Truncated()
 	case len(r.unpacker.left()) > 0:
-		r.facts.Cut = end.Field("last record in the compressed data").Gotf("%d bytes", len(r.unpacker.left())).
+		r.facts.Cut = end.Field("last record in the compressed data").Gotf("cut off after %d bytes", len(r.unpacker.left())).
 			Want("a whole one").Truncated()
 	}
 	if r.facts.Cut != nil {

@@ -56,26 +56,13 @@ type Sample struct {
 	Event    int    // index in Facts.Events
 	Period   uint64 // events that the sample stands for; 0 if unknown
 	Count    uint64 // equal samples that this one stands for; 1 except in aggregated text
-	Mode     Mode
+	Mode     uint8  // what ran: 1 the kernel, 2 the program, 3 a hypervisor, 4 and 5 kernel and program of a guest
 	// Branches are the last taken branches, the newest first.
 	Branches []Branch
 	// Chain is the call chain: the address of the sample, then return addresses, the innermost first. It may have
 	// markers, see [IsMarker].
 	Chain []uint64
 }
-
-// A Mode says what a processor ran.
-type Mode uint8
-
-// The modes, as perf numbers them (PERF_RECORD_MISC_CPUMODE_MASK).
-const (
-	ModeUnknown Mode = iota
-	ModeKernel
-	ModeUser
-	ModeHypervisor
-	ModeGuestKernel
-	ModeGuestUser
-)
 
 // A Branch is a branch that was taken. The bits of Flags are the bits of little-endian files in files of both byte
 // orders (perf_branch_entry): 0 mispredicted, 1 predicted, 2 in a transaction, 3 aborted it, 4–19 cycles since the
@@ -95,7 +82,6 @@ type Mapping struct {
 	Addr, Len, Offset uint64
 	// Exec reports whether code may run in it, as far as the record tells.
 	Exec    bool
-	Mode    Mode
 	BuildID []byte // of the record; nil if it has none. Facts.BuildIDs may have one.
 	File    string
 
@@ -179,7 +165,6 @@ type Event struct {
 // A BuildID tells the build of a file that has been mapped.
 type BuildID struct {
 	PID  int32 // -1: of any process
-	Mode Mode
 	ID   []byte
 	File string
 }

@@ -22,12 +22,20 @@ type Spaces[T any] struct {
 // mappings.
 const maxShared = 1 << 20
 
-// A space is the address space of one process, or of several until one of them maps a file.
+// A space is the address space of one process, or of several until one of them maps a file. Its regions are in blocks,
+// none of them empty, so that adding one does not move all others.
 type space[T any] struct {
-	regions []region[T] // ascending, without overlaps
-	last    int         // the region that was found last
-	users   int         // processes
+	blocks [][]region[T] // ascending, without overlaps
+	size   int           // regions in all blocks
+	last   position      // of the region that was found last
+	users  int           // processes
 }
+
+// maxBlock is the greatest number of regions in a block.
+const maxBlock = 512
+
+// A position is a block, and a region in it.
+type position struct{ block, region int }
 
 type region[T any] struct {
 	start, end uint64 // end is inside, so that it can be the last address
@@ -44,9 +52,9 @@ func (s *Spaces[T]) Map(m *Mapping, value T) {
 		return // it wraps
 	}
 	p := s.own(m.PID)
-	s.regions -= len(p.regions)
+	s.regions -= p.size
 	p.add(region[T]{m.Addr, m.Addr + (m.Len - 1), m.Offset, value})
-	s.regions += len(p.regions)
+	s.regions += p.size
 	s.mappings++
 }
 
@@ -57,9 +65,12 @@ func (s *Spaces[T]) own(pid int32) *space[T] {
 		return p
 	}
 	mine := &space[T]{users: 1}
-	if p != nil && s.regions+len(p.regions) <= maxShared+8*s.mappings {
-		mine.regions = slices.Clone(p.regions)
-		s.regions += len(mine.regions)
+	if p != nil && s.regions+p.size <= maxShared+8*s.mappings {
+		for _, block := range p.blocks {
+			mine.blocks = append(mine.blocks, slices.Clone(block))
+		}
+		mine.size = p.size
+		s.regions += p.size
 	}
 	if p != nil {
 		p.users--
@@ -81,29 +92,68 @@ func (s *Spaces[T]) set(pid int32, p *space[T]) {
 // add adds a region and cuts others down to what it leaves of them.
 func (p *space[T]) add(r region[T]) {
 	first := p.search(r.start)
-	end := first
+	if first.block == len(p.blocks) { // behind all others
+		if len(p.blocks) == 0 {
+			p.blocks = append(p.blocks, nil)
+		}
+		first.block = len(p.blocks) - 1
+		first.region = len(p.blocks[first.block])
+	}
 	var around [3]region[T]
 	list := around[:0]
-	if first < len(p.regions) && p.regions[first].start < r.start {
-		before := p.regions[first]
+	block := p.blocks[first.block]
+	if first.region < len(block) && block[first.region].start < r.start {
+		before := block[first.region]
 		before.end = r.start - 1
 		list = append(list, before)
 	}
 	list = append(list, r)
-	for end < len(p.regions) && p.regions[end].start <= r.end {
-		if after := p.regions[end]; after.end > r.end {
-			after.start, after.offset = r.end+1, after.offset+(r.end+1-after.start)
-			list = append(list, after)
-		}
-		end++
+	end, last, covered := p.covered(first, r.end)
+	if covered > 0 && last.end > r.end {
+		last.offset += r.end + 1 - last.start
+		last.start = r.end + 1
+		list = append(list, last)
 	}
-	p.regions = slices.Replace(p.regions, first, end, list...)
+	p.size += len(list) - covered
+	if end.block == first.block {
+		block = slices.Replace(block, first.region, end.region, list...)
+	} else {
+		if end.region > 0 {
+			p.blocks[end.block] = slices.Delete(p.blocks[end.block], 0, end.region)
+		}
+		p.blocks = slices.Delete(p.blocks, first.block+1, end.block)
+		block = append(block[:first.region], list...)
+	}
+	p.blocks[first.block] = block
+	if half := len(block) / 2; len(block) > maxBlock {
+		p.blocks[first.block] = block[:half:half]
+		p.blocks = slices.Insert(p.blocks, first.block+1, slices.Clone(block[half:]))
+	}
+}
+
+// covered returns where the regions end that begin at an address or before, their number from first on, and the last one.
+func (p *space[T]) covered(first position, addr uint64) (end position, last region[T], n int) {
+	for end = first; end.block < len(p.blocks); end = (position{end.block + 1, 0}) {
+		for block := p.blocks[end.block]; end.region < len(block); end.region++ {
+			if block[end.region].start > addr {
+				return end, last, n
+			}
+			last = block[end.region]
+			n++
+		}
+	}
+	return end, last, n
 }
 
 // search returns the first region that ends at an address or later.
-func (p *space[T]) search(addr uint64) int {
-	i, _ := slices.BinarySearchFunc(p.regions, addr, func(r region[T], addr uint64) int { return cmp.Compare(r.end, addr) })
-	return i
+func (p *space[T]) search(addr uint64) position {
+	ends := func(r region[T], addr uint64) int { return cmp.Compare(r.end, addr) }
+	i, _ := slices.BinarySearchFunc(p.blocks, addr, func(block []region[T], addr uint64) int { return ends(block[len(block)-1], addr) })
+	if i == len(p.blocks) {
+		return position{i, 0}
+	}
+	j, _ := slices.BinarySearchFunc(p.blocks[i], addr, ends)
+	return position{i, j}
 }
 
 // of returns the space of a process, or nil.
@@ -143,7 +193,7 @@ func (s *Spaces[T]) Exit(t *Task) {
 func (s *Spaces[T]) drop(pid int32) {
 	if p := s.of(pid); p != nil && pid != Kernel {
 		if p.users--; p.users == 0 {
-			s.regions -= len(p.regions)
+			s.regions -= p.size
 		}
 		delete(s.processes, pid)
 		s.last = nil
@@ -167,15 +217,21 @@ func (p *space[T]) find(addr uint64) *region[T] {
 	if p == nil {
 		return nil
 	}
-	if p.last < len(p.regions) {
-		if r := &p.regions[p.last]; r.start <= addr && addr <= r.end {
-			return r
-		}
+	if r := p.at(p.last); r != nil && r.start <= addr && addr <= r.end {
+		return r
 	}
-	i := p.search(addr)
-	if i < len(p.regions) && p.regions[i].start <= addr {
-		p.last = i
-		return &p.regions[i]
+	found := p.search(addr)
+	if r := p.at(found); r != nil && r.start <= addr {
+		p.last = found
+		return r
 	}
 	return nil
+}
+
+// at returns the region at a position, or nil.
+func (p *space[T]) at(i position) *region[T] {
+	if i.block >= len(p.blocks) || i.region >= len(p.blocks[i.block]) {
+		return nil
+	}
+	return &p.blocks[i.block][i.region]
 }

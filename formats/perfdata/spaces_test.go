@@ -66,6 +66,31 @@ func TestSpaces(t *testing.T) {
 	}
 }
 
+// TestManyMappings: in a process with many mappings, a mapping takes little time, and covers any number of others.
+func TestManyMappings(t *testing.T) {
+	const n = 50_000
+	for _, down := range []bool{false, true} {
+		var spaces perfdata.Spaces[int]
+		for i := range n {
+			if down {
+				i = n - 1 - i
+			}
+			spaces.Map(&perfdata.Mapping{PID: 1, Addr: uint64(i) << 12, Len: 1 << 12}, i)
+		}
+		for i := range n {
+			if v, _, ok := spaces.Find(1, uint64(i)<<12+7); !ok || v != i {
+				t.Fatal(i, v, ok)
+			}
+		}
+		spaces.Map(&perfdata.Mapping{PID: 1, Addr: 100<<12 + 5, Len: (n - 200) << 12}, -1)
+		for i, want := range map[uint64]int{100<<12 + 4: 100, 100<<12 + 5: -1, (n-100)<<12 + 4: -1, (n-100)<<12 + 5: n - 100, n<<12 - 1: n - 1} {
+			if v, _, ok := spaces.Find(1, i); !ok || v != want {
+				t.Error(i, v, ok, want)
+			}
+		}
+	}
+}
+
 // TestSpacesWrap: a mapping that goes beyond the last address is none; one may end there.
 func TestSpacesWrap(t *testing.T) {
 	var spaces perfdata.Spaces[int]

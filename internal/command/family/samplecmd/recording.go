@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/perfdata"
@@ -125,6 +127,8 @@ func (s *survey) sample(p *perfdata.Sample) error {
 	return nil
 }
 
+const kernelFile = "[kernel.kallsyms]"
+
 // name gives programs without a build id the one that the recording has for their file.
 func (s *survey) name(facts *perfdata.Facts) {
 	ids := make(map[string]string, len(facts.BuildIDs))
@@ -133,7 +137,11 @@ func (s *survey) name(facts *perfdata.Facts) {
 	}
 	for i := range s.programs {
 		p := &s.programs[i]
-		p.BuildID = cmp.Or(p.BuildID, ids[p.File])
+		file := p.File
+		if strings.HasPrefix(file, kernelFile) { // and the symbol that perf counts from, "_text"
+			file = kernelFile
+		}
+		p.BuildID = cmp.Or(p.BuildID, ids[file])
 	}
 }
 
@@ -184,7 +192,8 @@ func (f *recordingFacts) Print(p *family.Printer) {
 	}
 	add("Samples", f.samplesText())
 	if f.LastTime > f.FirstTime {
-		add("Time", fmt.Sprintf("%.3f s from the first sample to the last", float64(f.LastTime-f.FirstTime)/1e9))
+		d := time.Duration(min(f.LastTime-f.FirstTime, math.MaxInt64))
+		add("Time", d.Round(max(d/1000, 1)).String()+" from the first sample to the last")
 	}
 	var lost []string
 	if f.LostSamples > 0 {
