@@ -1,6 +1,8 @@
 package perfdata_test
 
 import (
+	"bytes"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -51,7 +53,21 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 	r := manySamples(b)
-	b.Run("file", run(r.bytes()))
+	data := r.bytes()
+	b.Run("file", run(data))
+	var text bytes.Buffer
+	_, err := perfdata.WriteScript(&text, "a", data, perfdata.Options{})
+	oracle.NoError(b, err)
+	b.Run("script", run(text.Bytes()))
 	r.compress(b, 1, 40, 60000, 81)
 	b.Run("zstd", run(r.bytes()))
+}
+
+func BenchmarkWriteScript(b *testing.B) {
+	data := manySamples(b).bytes()
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		_, err := perfdata.WriteScript(io.Discard, "a", data, perfdata.Options{})
+		oracle.NoError(b, err)
+	}
 }

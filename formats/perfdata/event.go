@@ -153,6 +153,11 @@ func (e *Event) ownName() string {
 	return fmt.Sprintf("type %d, config %#x", e.Type, e.Config)
 }
 
+// SomeBranches reports whether samples of the event have branches of some kinds only, such as calls (perf record -j any_call).
+func (e *Event) SomeBranches() bool {
+	return e.SampleType&sampleBranches != 0 && e.BranchSample&branchAny == 0 && e.BranchSample&branchKinds != 0
+}
+
 // readEventNames reads EVENT_DESC: { number u32, attr size u32 }, then for each event { attribute, number of ids u32,
 // name, ids }.
 func (r *reader) readEventNames(c *cursor.Cursor) {

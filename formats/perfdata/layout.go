@@ -81,6 +81,8 @@ const (
 
 // Bits of the branch sample type (PERF_SAMPLE_BRANCH_…).
 const (
+	branchAny      = 1 << 3
+	branchKinds    = 1<<4 | 1<<5 | 1<<6 | 1<<10 | 1<<11 | 1<<12 | 1<<13 // calls, returns, conditional ones …
 	branchHWIndex  = 1 << 17
 	branchCounters = 1 << 19
 )
@@ -131,6 +133,10 @@ const (
 	miscBuildID     = 1 << 14 // MMAP2 with a build id
 	miscBuildIDSize = 1 << 15 // BUILD_ID with the length of the id
 )
+
+// contextDeferred stands in a call chain before a number, by which a later record has the rest
+// (PERF_CONTEXT_USER_DEFERRED). That record is not read.
+const contextDeferred = 0xffff_ffff_ffff_fd80
 
 const (
 	mmapSize  = 32 // before the name

@@ -117,6 +117,7 @@ func ofText(t testing.TB, text []byte, chains bool) *recorder {
 // troubled returns a recording with everything that "profuse check" remarks.
 func troubled() *recorder {
 	r := newRecorder()
+	r.attrs[0].branchSample = 1 | 1<<4 // calls
 	second := r.attrs[0]
 	second.ids = []uint64{200}
 	r.attrs = append(r.attrs, second)
@@ -242,6 +243,7 @@ func TestVariants(t *testing.T) {
 		{name: "counters", branch: 1 << 19, before: []uint64{0x401000}, behind: []uint64{1, 2}},
 		{name: "identifier", sampleType: sampleIdentifier, before: []uint64{100, 0x401000}},
 		{name: "chain", sampleType: sampleChain, before: []uint64{0x401000}, between: []uint64{2, 0xffff_ffff_ffff_fe00, 0x401000}, chain: "18446744073709551104 4198400"},
+		{name: "chain-deferred", sampleType: sampleChain, before: []uint64{0x401000}, between: []uint64{3, 0xffff_ffff_8100_0000, 0xffff_ffff_ffff_fd80, 77}, chain: "18446744071578845184"},
 		{name: "read", sampleType: sampleRead, read: 1 | 2 | 4 | 16, before: []uint64{0x401000}, between: []uint64{1, 2, 3, 4, 5}},
 		{name: "read-group", sampleType: sampleRead, read: 1 | 4 | 8, before: []uint64{0x401000}, between: []uint64{2, 9, 1, 2, 3, 4}},
 		{name: "raw", sampleType: sampleRaw, before: []uint64{0x401000}, between: []uint64{12 | 5<<32, 6}},

@@ -39,6 +39,10 @@ func (r *reader) decodeSample(body []byte, event int) (bad string) {
 		s.Chain = s.Chain[:n]
 		for i := range s.Chain {
 			s.Chain[i] = r.u64(words[8*i:])
+			if s.Chain[i] == contextDeferred {
+				s.Chain = s.Chain[:i]
+				break
+			}
 		}
 		rest = words[8*n:]
 	}

@@ -260,11 +260,21 @@ func (f *recordingFacts) samplesText() string {
 	return text + fmt.Sprintf(", %s with call chains", part(f.ChainSamples))
 }
 
+// printPrograms lists the programs with the most samples.
 func (f *recordingFacts) printPrograms(p *family.Printer) {
-	listed := f.Programs[:min(len(f.Programs), f.top)]
 	var rows [][]string
-	for _, program := range listed {
+	var others int
+	var inOthers uint64
+	for _, program := range f.Programs {
+		if len(rows) == f.top || program.Samples == 0 {
+			others++
+			inOthers += program.Samples
+			continue
+		}
 		rows = append(rows, []string{cli.Count(program.Samples), cmp.Or(program.BuildID, "–"), console.Printable(program.File)})
+	}
+	if others > 0 {
+		rows = append(rows, []string{cli.Count(inOthers), "", "in " + cli.Quantity(others, "other file", "other files")})
 	}
 	if f.Unmapped > 0 {
 		rows = append(rows, []string{cli.Count(f.Unmapped), "", "in no mapped file"})

@@ -9,6 +9,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/perfdata"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/profile"
 )
 
 // checkRecording checks a recording of perf. Findings are damage; remarks are what makes the profile of a sound
@@ -16,11 +17,14 @@ import (
 func checkRecording(name string, data []byte, f formats.Format) family.Checked {
 	res := family.NewChecked(name, f)
 	var s survey
-	facts, err := s.read(name, data, perfdata.Options{Warn: nil})
+	facts, err := s.read(name, data, perfdata.Options{Warn: func(w profile.Warning) {
+		if f == formats.PerfScript { // a line in another form; the sums say how many
+			res.Remarks = append(res.Remarks, res.Finding(w.Err))
+		} else {
+			res.Note(w.Err)
+		}
+	}})
 	res.Records = facts.Records
-	if facts.Cut != nil {
-		res.Note(facts.Cut)
-	}
 	if err != nil {
 		res.Note(err)
 		return res
@@ -41,6 +45,12 @@ func checkRecording(name string, data []byte, f formats.Format) family.Checked {
 		return res
 	}
 	remark(facts.Samples-min(facts.Samples, facts.Branched), branchesMissing(at, facts))
+	for i := range facts.Events {
+		e := &facts.Events[i]
+		if e.Samples > 0 && e.SomeBranches() {
+			remark(1, at.Field("branches of "+e.Name).Got("of some kinds").Want("all").Hint("code between them cannot be told: record with -b"))
+		}
+	}
 	remark(facts.LostSamples, at.Field("samples that the kernel lost").Got(facts.LostSamples).Want(0).Hint(hintLost))
 	remark(facts.LostRecords, at.Field("records that the kernel lost").Got(facts.LostRecords).Want(0).Hint(hintLost))
 	remark(facts.UnknownIDs, at.Field("samples of events that the recording does not describe").Got(facts.UnknownIDs).Want(0))
