@@ -7,8 +7,8 @@
 //	}
 //
 // Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
-// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof, [CtxProf] by ctxprof,
-// [CGData] by cgdata. An indexed IRPGO profile may contain a MemProf profile.
+// memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof (recordings by perfdata), [CtxProf] by
+// ctxprof, [CGData] by cgdata. An indexed IRPGO profile may contain a MemProf profile.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
 // comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
@@ -28,6 +28,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/formats/mip"
+	"github.com/profuse-pgo/profuse/formats/perfdata"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/internal/program/object"
 	"github.com/profuse-pgo/profuse/profile"
@@ -57,6 +58,8 @@ const (
 	SampleExtended // .afdo, extensible binary
 	SampleCompact  // of LLVM 8 to 16
 	SampleGCov     // AutoFDO's, for GCC
+	PerfData       // perf.data, a recording of perf, of which sample profiles are made
+	PerfScript     // the text of perf script
 	CtxProfBinary  // .ctxprof
 	CtxProfYAML
 	CGDataIndexed // .cgdata
@@ -113,6 +116,9 @@ var formats = [...]Description{
 	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
 	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
 	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "1 to 3, *704", "1, 2, *704"},
+	// A script is text, but is read as it comes, in little memory.
+	PerfData:   {"recording of perf", Sample, "perf_data", []string{".perf.data", ".perfdata"}, false, "2", ""},
+	PerfScript: {"text of perf script", Sample, "perf_script", []string{".perfscript"}, false, "all", ""},
 
 	CtxProfBinary: {"contextual profile", CtxProf, "binary", []string{".ctxprof", ".ctxprofdata"}, false, "4", "4"},
 	CtxProfYAML:   {"contextual profile in YAML", CtxProf, "yaml", []string{".ctxprof.yaml", ".ctxprof.yml"}, true, "all", "all"},
@@ -152,10 +158,7 @@ func init() {
 		{MemProf, detectMemProf, viewMemProf},
 		{CtxProf, detectCtxProf, viewCtxProf},
 		{CGData, detectCGData, viewCGData},
-		{Sample, byFormat(sampleprof.Detect, map[sampleprof.Format]Format{
-			sampleprof.FormatText: SampleText, sampleprof.FormatBinary: SampleBinary, sampleprof.FormatExtended: SampleExtended,
-			sampleprof.FormatCompact: SampleCompact, sampleprof.FormatGCov: SampleGCov,
-		}), viewSample},
+		{Sample, detectSample, viewSample},
 		{IRPGO, byFormat(irpgo.Detect, map[irpgo.Format]Format{
 			irpgo.FormatRaw: IRPGORaw, irpgo.FormatIndexed: IRPGOIndexed, irpgo.FormatText: IRPGOText, irpgo.FormatPartial: IRPGOPartial,
 		}), viewIRPGO},
@@ -168,6 +171,23 @@ func byFormat[F comparable](detect func(data []byte) (F, bool), names map[F]Form
 		f, ok := detect(data)
 		return names[f], ok && names[f] != 0
 	}
+}
+
+var (
+	detectRecording = byFormat(perfdata.Detect, map[perfdata.Format]Format{
+		perfdata.FormatFile: PerfData, perfdata.FormatPipe: PerfData, perfdata.FormatScript: PerfScript,
+	})
+	detectSampleProfile = byFormat(sampleprof.Detect, map[sampleprof.Format]Format{
+		sampleprof.FormatText: SampleText, sampleprof.FormatBinary: SampleBinary, sampleprof.FormatExtended: SampleExtended,
+		sampleprof.FormatCompact: SampleCompact, sampleprof.FormatGCov: SampleGCov,
+	})
+)
+
+func detectSample(data []byte) (Format, bool) {
+	if f, ok := detectRecording(data); ok {
+		return f, true
+	}
+	return detectSampleProfile(data)
 }
 
 func detectMemProf(data []byte) (Format, bool) {
@@ -198,6 +218,9 @@ func detectCGData(data []byte) (Format, bool) {
 
 // IsProgram reports whether files of the format are programs, or parts of programs, in which data of some families may be.
 func (f Format) IsProgram() bool { return f == Binary || f == CGDataObject }
+
+// IsRecording reports whether files of the format are recordings of perf, of which sample profiles are made.
+func (f Format) IsRecording() bool { return f == PerfData || f == PerfScript }
 
 // All returns all formats, grouped by family.
 func All() []Format {

@@ -34,7 +34,11 @@ func WrongFormat(name string, data []byte, want string) error {
 		o := otherImage(name, data)
 		return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 	case ok:
-		return at.Field("format").Got(withArticle(f.String())).Want(want).Mismatch()
+		hint := ""
+		if f.IsRecording() {
+			hint = hintRecording
+		}
+		return at.Field("format").Got(withArticle(f.String())).Want(want).Hint(hint).Mismatch()
 	}
 	o := identify(name, data[:min(len(data), otherHead)])
 	if want == "a profile" && strings.Contains(o.what, want) {
@@ -63,13 +67,14 @@ type other struct {
 
 // Hints that several kinds have in common.
 const (
-	hintUnpack   = "profuse opens gzip, zstd, tar and zip: unpack it first"
-	hintTrace    = "lcov or gcovr make a tracefile of it, which \"profuse coverage\" reads"
-	hintCoverage = "of coverage, profuse reads tracefiles of lcov"
-	hintBOLT     = "merge-fdata and llvm-bolt read it"
-	hintDownload = "the download failed, or asked for a login"
-	hintProgram  = "give profuse the profiles that the program writes when it runs"
-	hintShell    = "a shell wrote it: have the tool write its output itself (-o)"
+	hintUnpack    = "profuse opens gzip, zstd, tar and zip: unpack it first"
+	hintTrace     = "lcov or gcovr make a tracefile of it, which \"profuse coverage\" reads"
+	hintCoverage  = "of coverage, profuse reads tracefiles of lcov"
+	hintBOLT      = "merge-fdata and llvm-bolt read it"
+	hintDownload  = "the download failed, or asked for a login"
+	hintProgram   = "give profuse the profiles that the program writes when it runs"
+	hintRecording = "llvm-profgen makes a sample profile of it, with the program"
+	hintShell     = "a shell wrote it: have the tool write its output itself (-o)"
 )
 
 // debianPackage is the beginning of a package, which is an archive like a static library.
@@ -83,7 +88,8 @@ var magics = []other{
 	{"oncg", "a notes file of GCC (.gcno)", hintTrace},
 	{"gcno", "a notes file of GCC (.gcno)", hintTrace},
 	{"llvmcovm", "a coverage mapping for tests of LLVM (.covmapping)", "\"profuse llvm-cov\" reads it in place of a program"},
-	{"PERFILE2", "a recording of perf", "llvm-profgen and create_llvm_prof make a sample profile of it"},
+	{"PERFFILE", "a recording of perf before Linux 2.6.32", ""},
+	{"SIMPLEPERF", "a report of simpleperf", "give profuse the perf.data that simpleperf record writes"},
 	{"BC\xc0\xde", "LLVM bitcode", hintProgram},
 	{"\xde\xc0\x17\x0b", "LLVM bitcode", hintProgram},
 	{"CPCH", "a precompiled header of clang", hintProgram},

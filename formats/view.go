@@ -58,7 +58,7 @@ type ViewOptions struct {
 
 // View reads a profile of any format from data, which it does not retain, and returns its
 // format-neutral view. Raw MIP profiles have no view without the map of their program:
-// merge them first. Raw MemProf profiles need their program, see [ViewOptions].
+// merge them first. Raw MemProf profiles need their program, see [ViewOptions]. Recordings of perf have no view.
 func View(name string, data []byte, opt ViewOptions) (profile.View, error) {
 	f, ok := Detect(data)
 	if !ok {
@@ -231,8 +231,11 @@ func viewIprof(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 	return p.View(name, iprof.ViewOptions{Source: iprofSource(opt.Classes)}), nil
 }
 
-// viewSample returns the view of a sample profile, which needs no program.
-func viewSample(name string, data []byte, _ Format, _ ViewOptions) (profile.View, error) {
+// viewSample returns the view of a sample profile, which needs no program. A recording has no view.
+func viewSample(name string, data []byte, f Format, _ ViewOptions) (profile.View, error) {
+	if f.IsRecording() {
+		return nil, WrongFormat(name, data, "a sample profile")
+	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err

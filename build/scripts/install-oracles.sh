@@ -42,7 +42,7 @@ tools=(
   objcopy=binutils nm=binutils readelf=binutils ar=binutils ld.gold=binutils
   aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu aarch64-linux-gnu-g++=g++-aarch64-linux-gnu
   arm-linux-gnueabihf-gcc=gcc-arm-linux-gnueabihf
-  qemu-aarch64=qemu-user qemu-arm=qemu-user mold=mold dwz=dwz dwp=binutils
+  perf=linux-perf qemu-aarch64=qemu-user qemu-arm=qemu-user mold=mold dwz=dwz dwp=binutils
   node=nodejs javac=default-jdk-headless javap=default-jdk-headless callgrind_annotate=valgrind genhtml=lcov grcov=grcov xmllint=libxml2-utils
   man=man-db zsh=zsh fish=fish rpm=rpm zip=zip zstd=zstd
   slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client munged=munge

@@ -1,4 +1,5 @@
-// Package samplecmd implements the commands' operations on LLVM's sample profiles.
+// Package samplecmd implements the commands' operations on LLVM's sample profiles, and on the recordings of perf of which
+// they are made.
 package samplecmd
 
 import (
@@ -16,7 +17,10 @@ func Family() family.Family {
 		Kinds: []formats.Family{formats.Sample},
 		Help: family.Help{
 			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT.",
-			Show:  [][2]string{{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"}},
+			Show: [][2]string{
+				{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"},
+				{"perf", "(perf.data, text of perf script) the events, the samples with and without branches, and the programs"},
+			},
 		},
 		Show:  func() family.Shower { return show{} },
 		Check: func() family.Checker { return check{} },
@@ -31,6 +35,9 @@ func (show) Declare(*cli.Flags)           {}
 func (show) Open(*sources.Programs) error { return nil }
 
 func (show) Facts(name string, data []byte, f formats.Format, opt *family.ShowOptions) (family.Facts, error) {
+	if f.IsRecording() {
+		return collectRecording(name, data, f, opt)
+	}
 	return collectFacts(name, data, f, opt)
 }
 
@@ -42,6 +49,9 @@ func (check) Admit(string, []byte) error             { return nil }
 // Check checks a profile. The remarks of [sampleprof.Profile.Check] are no findings, because compilers
 // use such profiles. Records are functions or contexts.
 func (check) Check(name string, data []byte, f formats.Format) family.Checked {
+	if f.IsRecording() {
+		return checkRecording(name, data, f)
+	}
 	res := family.NewChecked(name, f)
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -75,6 +76,9 @@ func fitOf(opt family.Program, name string, data []byte, warn func(profile.Warni
 		return nil, err
 	}
 	defer program.Close()
+	if f, _ := formats.Detect(data); f.IsRecording() {
+		return nil, formats.WrongFormat(name, data, "a sample profile")
+	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return nil, err

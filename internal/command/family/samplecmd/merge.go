@@ -173,7 +173,7 @@ type result interface {
 }
 
 func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
-	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
+	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample || f.IsRecording() {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
 	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReaderOptions{}, in.Weight)
