@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 out=$PWD
 work=/opt/recordings # its name is in the recordings
-mkdir "$work"
+mkdir -p "$work/made"
 trap 'rm -rf "$work"' EXIT
 cp ../sampleprof/src/* "$work"
 cd "$work"
@@ -29,11 +29,12 @@ text hybrid 1 -O1 -fno-optimize-sibling-calls
 
 build work -O2
 record() { perf record -q -e cpu-clock:u -c 500000 "$@"; }
-record -o "$out/clock.perf.data" -- ./work 4000 >/dev/null
-record -g -o "$out/stacks.perf.data" -- ./work 4000 >/dev/null
-record -z -o "$out/zstd.perf.data" -- ./work 4000 >/dev/null
-record -o - -- sh -c './work 4000 >/dev/null' >"$out/pipe.perf.data"
-record -z -o - -- sh -c './work 4000 >/dev/null' >"$out/pipe-zstd.perf.data"
-record --buildid-mmap -e task-clock:u -o "$out/two.perf.data" -- ./work 4000 >/dev/null
-record -o "$out/forks.perf.data" -- sh -c '(./work 2000 >/dev/null; ./work 2000 >/dev/null) & ./work 2000 >/dev/null; wait'
-perf record -q -F 500 -o "$out/kernel.perf.data" -e cpu-clock -- ./work 4000 >/dev/null
+record -o "$work/made/clock.perf.data" -- ./work 4000 >/dev/null
+record -g -o "$work/made/stacks.perf.data" -- ./work 4000 >/dev/null
+record -z -o "$work/made/zstd.perf.data" -- ./work 4000 >/dev/null
+record -o - -- sh -c './work 4000 >/dev/null' >"$work/made/pipe.perf.data"
+record -z -o - -- sh -c './work 4000 >/dev/null' >"$work/made/pipe-zstd.perf.data"
+record --buildid-mmap -e task-clock:u -o "$work/made/two.perf.data" -- ./work 4000 >/dev/null
+record -o "$work/made/forks.perf.data" -- sh -c '(./work 2000 >/dev/null; ./work 2000 >/dev/null) & ./work 2000 >/dev/null; wait'
+perf record -q -F 500 -o "$work/made/kernel.perf.data" -e cpu-clock -- ./work 4000 >/dev/null
+cp "$work"/made/*.perf.data "$out"
