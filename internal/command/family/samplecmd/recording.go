@@ -48,7 +48,7 @@ type recordingFacts struct {
 
 	// Programs are the files from which code was mapped, the most samples first.
 	Programs []mappedFacts `json:"programs"`
-	Unmapped uint64         `json:"unmapped_samples"` // in none of them
+	Unmapped uint64        `json:"unmapped_samples"` // in none of them
 	family.Problems
 
 	top int
