@@ -1,7 +1,6 @@
 package doctorcmd
 
 import (
-	"bytes"
 	"context"
 	"debug/elf"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,6 +40,7 @@ type tracee struct {
 	dir     string               // folder of its profile, which need not exist
 	loaded  bool                 // it has loaded its program itself, not inherited it by fork
 	namePID int                  // value of %p: the runtime expands names once, so a forked process has its parent's id
+	ending  map[int]struct{}     // threads that are about to end, which the system may list as running
 }
 
 // fileState changes when a file is written. If a runtime merges into an existing profile, only the time changes.
@@ -170,7 +171,7 @@ func statusField(tid int, field string) int {
 // addProcess begins to follow a program in a process. loaded: the process has loaded the program, while a forked
 // process inherits the expanded file name of its parent, with the parent's process id for %p.
 func (t *tracer) addProcess(pid int, loaded bool) {
-	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), namePID: pid}
+	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), ending: make(map[int]struct{}), namePID: pid}
 	if parent := t.running[statusField(pid, "PPid")]; parent != nil && !loaded {
 		p.namePID, p.Inherited = parent.namePID, true
 	}
@@ -202,10 +203,15 @@ func (t *tracer) replaceProgram(pid int) {
 }
 
 // examine examines a process when its last thread is about to end, while its memory and folder can still be read
-// through this thread: those of the first thread are gone if it ended before. A file was written if it is not empty and has changed since the start of the process.
+// through this thread: the first thread no longer has them if it ended before. A file was written if it is not empty
+// and has changed since the start of the process.
 func (t *tracer) examine(pid, thread int) {
 	p := t.running[pid]
-	if p == nil || thread != pid && livingThreads(pid) > 1 {
+	if p == nil {
+		return
+	}
+	p.ending[thread] = struct{}{}
+	if thread != pid && p.hasLivingThreads() {
 		return
 	}
 	p.Instrumented = t.imagesOf(thread)
@@ -227,18 +233,15 @@ func (t *tracer) examine(pid, thread int) {
 	}
 }
 
-// livingThreads is the number of threads of a process that have not ended. The first one stays listed until the
-// process ends.
-func livingThreads(pid int) (n int) {
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, e := range entries {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/stat", pid, e.Name()))
-		state := stat[bytes.LastIndexByte(stat, ')')+1:] // behind the name
-		if !bytes.HasPrefix(state, []byte(" Z")) && !bytes.HasPrefix(state, []byte(" X")) && len(state) > 0 {
-			n++
-		}
-	}
-	return n
+// hasLivingThreads reports whether a process has threads that are not about to end. The system lists the first
+// thread until the process ends.
+func (p *tracee) hasLivingThreads() bool {
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		thread, err := strconv.Atoi(e.Name())
+		_, ending := p.ending[thread]
+		return err == nil && !ending
+	})
 }
 
 // endProcess handles a process that has ended. how is the text for people. A process that a signal killed wrote
