@@ -20,14 +20,23 @@ type Profile struct {
 	// Symbols are the sorted names of all functions of the program, with and without samples;
 	// nil if the profile does not list them.
 	Symbols []string
+	// SymbolIDs are sorted GUIDs of functions of the program whose names the profile does not list.
+	SymbolIDs []uint64
 	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
+	// Blocks says what blocks the functions of a composite file have, by type, inlined functions included: how many,
+	// and their bytes. Type 0 holds samples; other types, which LLVM plans for counts of other events, are left out.
+	Blocks []struct {
+		Type  uint64
+		Count int
+		Size  uint64
+	}
 
 	known    *functionMap // Functions in LLVM's map order; nil if their own order determines it
 	odd      []error      // signs of damage in the file
 	extra    partialExtra // of a partial sum
 	format   Format       // of the file; "" if the profile was not read from one
-	gcov     uint32       // version of a file of FormatGCov
+	version  uint64       // of the file; 0 for text
 	numbered bool         // the file has names that are numbers, which are read as GUIDs
 }
 
@@ -322,6 +331,14 @@ func (p *Profile) addSymbols(names ...string) {
 		p.Symbols = append(p.Symbols, names...)
 		slices.Sort(p.Symbols)
 		p.Symbols = slices.Compact(p.Symbols)
+	}
+}
+
+func (p *Profile) addSymbolIDs(ids ...uint64) {
+	if len(ids) > 0 {
+		p.SymbolIDs = append(p.SymbolIDs, ids...)
+		slices.Sort(p.SymbolIDs)
+		p.SymbolIDs = slices.Compact(p.SymbolIDs)
 	}
 }
 
