@@ -152,7 +152,7 @@ func (r *reader) drain(run *run, limit uint64) error {
 			rec := run.seg.data[run.pos:]
 			kind, size := r.u32(rec), int(r.u16(rec[sizeAt:]))
 			if isQueued(kind) {
-				if t := r.timeOf(kind, rec[recordHeader:size]); t != noTime && t != ^uint64(0) {
+				if t := r.orderTime(kind, rec[recordHeader:size]); t != noTime {
 					run.time = t
 					break
 				}

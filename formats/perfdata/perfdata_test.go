@@ -309,8 +309,9 @@ func TestEvents(t *testing.T) {
 // TestOrder: records come by time as far as the ends of rounds tell, equal times in the order of the file, records
 // without time at once.
 func TestOrder(t *testing.T) {
-	times := func(of ...uint64) string {
+	times := func(all bool, of ...uint64) string {
 		r := newRecorder()
+		r.attrs[0].idAll = all
 		for i, time := range of {
 			if time == round {
 				r.add(68, 0, nil)
@@ -340,9 +341,13 @@ func TestOrder(t *testing.T) {
 		{[]uint64{4, round, 9, 3, round, 5, 8, round, 2}, "3/3 4/0 5/5 8/6 9/2 2/8 late 1"},
 		{[]uint64{4, round, 9, round, 3, round, 7}, "4/0 3/4 9/2 7/6 late 2"},
 	} {
-		if got := times(c.times...); got != c.want {
+		if got := times(true, c.times...); got != c.want {
 			t.Errorf("%v: %s, want %s", c.times, got, c.want)
 		}
+	}
+	// If other records than samples have no time, the order of the file counts.
+	if got, want := times(false, 5, 6, 1, round, 2), "5/0 6/1 1/2 2/4"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -182,7 +182,19 @@ func (r *reader) eventOfRecord(body []byte) int {
 	return r.eventOf(r.u64(body[len(body)-at:]))
 }
 
-// timeOf returns the time of a record by which it is ordered; noTime if the record has none.
+// orderTime returns the time of a record by which it is ordered; noTime if it is not. Where only samples have a time
+// (no sample_id_all), as before Linux 2.6.38, the order of the file tells which mappings come before a sample.
+func (r *reader) orderTime(kind uint32, body []byte) uint64 {
+	if len(r.facts.Events) == 0 || r.facts.Events[0].Flags&flagSampleIDAll == 0 {
+		return noTime
+	}
+	if t := r.timeOf(kind, body); t != ^uint64(0) {
+		return t
+	}
+	return noTime
+}
+
+// timeOf returns the time of a record; noTime if it has none.
 func (r *reader) timeOf(kind uint32, body []byte) uint64 {
 	if kind == recordSample {
 		event := r.eventOfSample(body)

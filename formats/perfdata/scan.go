@@ -36,8 +36,7 @@ func (r *reader) scan(seg *segment, pos int) (int, error) {
 		switch {
 		case isQueued(kind):
 			// Records without time are passed on before all that is queued, as by perf.
-			t := r.timeOf(kind, body)
-			if t == noTime || t == ^uint64(0) {
+			if t := r.orderTime(kind, body); t == noTime {
 				if err := r.process(seg, pos, size, r.facts.Records); err != nil {
 					return pos, err
 				}
@@ -53,6 +52,10 @@ func (r *reader) scan(seg *segment, pos int) (int, error) {
 				return pos, nil
 			}
 			next += int(skip)
+		default: // tells how far the round has come
+			if t := r.orderTime(kind, body); t > r.queue.greatest {
+				r.queue.greatest = t
+			}
 		}
 		r.facts.Records++
 		pos = next
