@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,8 +39,11 @@ type tracee struct {
 	dir     string               // folder of its profile, which need not exist
 	loaded  bool                 // it has loaded its program itself, not inherited it by fork
 	namePID int                  // value of %p: the runtime expands names once, so a forked process has its parent's id
-	ending  map[int]struct{}     // threads that are about to end, which the system may list as running
 }
+
+// maxExamined limits how many threads a process may have when one of them, not the first, ends and is examined: a process
+// with more goes on, or its first thread shows how it ends.
+const maxExamined = 32
 
 // fileState changes when a file is written. If a runtime merges into an existing profile, only the time changes.
 type fileState struct {
@@ -171,7 +173,7 @@ func statusField(tid int, field string) int {
 // addProcess begins to follow a program in a process. loaded: the process has loaded the program, while a forked
 // process inherits the expanded file name of its parent, with the parent's process id for %p.
 func (t *tracer) addProcess(pid int, loaded bool) {
-	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), ending: make(map[int]struct{}), namePID: pid}
+	p := &tracee{patient: &patient{PID: pid}, before: make(map[string]fileState), namePID: pid}
 	if parent := t.running[statusField(pid, "PPid")]; parent != nil && !loaded {
 		p.namePID, p.Inherited = parent.namePID, true
 	}
@@ -202,26 +204,28 @@ func (t *tracer) replaceProgram(pid int) {
 	t.ended = append(t.ended, old.patient)
 }
 
-// examine examines a process when its last thread is about to end, while its memory and folder can still be read
-// through this thread: the first thread no longer has them if it ended before. A file was written if it is not empty
-// and has changed since the start of the process.
+// examine examines a process when one of its threads is about to end, while its memory and folder can still be read
+// through this thread. What the last thread shows counts. Which one is the last cannot be told: when one of them ends the
+// process, the others are killed, and may be gone before they are examined. A file was written if it is not empty and
+// has changed since the start of the process.
 func (t *tracer) examine(pid, thread int) {
 	p := t.running[pid]
 	if p == nil {
 		return
 	}
-	p.ending[thread] = struct{}{}
-	if thread != pid && p.hasLivingThreads() {
+	if threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)); thread != pid && len(threads) > maxExamined {
 		return
 	}
-	p.Instrumented = t.imagesOf(thread)
-	p.Profiles = nil
-	if len(p.Instrumented) == 0 {
+	images, first := t.imagesOf(thread), p.dir
+	if len(images) == 0 {
 		return
 	}
-	first := p.dir
-	p.targets = p.candidates(thread)
-	p.moved = p.dir != first
+	targets := p.candidates(thread)
+	if _, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", thread)); err != nil { // it was killed meanwhile
+		p.dir = first
+		return
+	}
+	p.Instrumented, p.Profiles, p.targets, p.moved = images, nil, targets, p.moved || p.dir != first
 	for _, file := range p.targets {
 		if s, ok := stateOf(file); ok && s.size > 0 && s != p.before[file] {
 			p.Profiles = append(p.Profiles, file)
@@ -231,17 +235,6 @@ func (t *tracer) examine(pid, thread int) {
 		p.obstacle = p.findObstacle()
 		p.unmapped = !slices.ContainsFunc(p.Instrumented, mayMap)
 	}
-}
-
-// hasLivingThreads reports whether a process has threads that are not about to end. The system lists the first
-// thread until the process ends.
-func (p *tracee) hasLivingThreads() bool {
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		thread, err := strconv.Atoi(e.Name())
-		_, ending := p.ending[thread]
-		return err == nil && !ending
-	})
 }
 
 // endProcess handles a process that has ended. how is the text for people. A process that a signal killed wrote
