@@ -132,7 +132,7 @@ func TestPartialErrors(t *testing.T) {
 		"kind is probe-based, want line-based": profiles(good, write(byProbe, WriteOptions{})),
 		"section is a partial sum within":      profiles(write(byLine, WriteOptions{partialData: []byte{0}})),
 		"want at most 0 more":                  profiles(write(byLine, WriteOptions{Compress: true})),
-		"version is 104":                       profiles(bytes.Replace(good, []byte{103}, []byte{104}, 1)),
+		"version is 106":                       profiles(bytes.Replace(good, []byte{103}, []byte{106}, 1)),
 	} {
 		t.Run(want, func(t *testing.T) {
 			_, err := Read("x", write(byLine, WriteOptions{partialData: data}), ReaderOptions{})
