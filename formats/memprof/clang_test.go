@@ -87,6 +87,29 @@ func TestClangMatchesTheSameContexts(t *testing.T) {
 	}
 }
 
+// TestClangMatchesLineTables: compilers find the contexts of a program that had line tables only, but the calls in inlined
+// functions. Of what llvm-profdata makes of the same files they find nothing.
+func TestClangMatchesLineTables(t *testing.T) {
+	dir := filepath.Join(oracle.Root(t), "testdata", "memprof", "lost")
+	clang, work := oracle.Tool(t, "clang++-22"), t.TempDir()
+	matches := func(profile string) (n int) {
+		_, stderr, code := oracle.RunIn(t, work, clang, "-c", "-g", "-O1", "-fmemory-profile-use="+profile,
+			"-mllvm", "-memprof-print-match-info", filepath.Join(dir, "src", "place.cpp"), filepath.Join(dir, "src", "step.cpp"))
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		return strings.Count(stderr, "MemProf callsite match")
+	}
+	for name, want := range map[string][2]int{"full": {5, 5}, "lines": {5, 0}, "lines-profiling": {5, 5}} {
+		path := filepath.Join(dir, name)
+		ours := filepath.Join(work, name)
+		oracle.WriteFile(t, ours, indexedOf(t, path+".memprofraw", path+".debug", 3))
+		if got := [2]int{matches(ours), matches(path + ".profdata")}; got != want {
+			t.Errorf("%s: %d matches of profuse's, %d of llvm-profdata's; want %v", name, got[0], got[1], want)
+		}
+	}
+}
+
 // indexedOf makes an indexed profile of a raw one, by the exact rules.
 func indexedOf(t *testing.T, file, program string, version int) []byte {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -207,6 +208,8 @@ func FuzzRaw(f *testing.F) {
 	for _, data := range rawSeeds(f) {
 		f.Add(data)
 	}
-	programs := openBinaries(f, rawFixtureNamed(f, "clang22-dumps").program, rawFixtureNamed(f, "clang16-dumps").program)
+	f.Add(oracle.ReadFile(f, filepath.Join(lostFolder(f), "closed.memprofraw")))
+	programs := openBinaries(f, rawFixtureNamed(f, "clang22-dumps").program, rawFixtureNamed(f, "clang16-dumps").program,
+		filepath.Join(lostFolder(f), "closed.debug"), filepath.Join(lostFolder(f), "library.so"))
 	f.Fuzz(func(t *testing.T, data []byte) { exerciseRaw(t, data, programs) })
 }

@@ -62,8 +62,11 @@ var rawLayouts = [RawVersionMax + 1]rawLayout{
 	5: {true, 64, 144, 2},
 }
 
-// histogramSizeAt is the offset of AccessHistogramSize in a MIB.
-const histogramSizeAt = 132
+// Offsets in a MIB, in bytes: of TotalSize and AccessHistogramSize. AllocCount is at 0.
+const (
+	totalSizeAt     = 28
+	histogramSizeAt = 132
+)
 
 var le = binary.LittleEndian
 

@@ -31,12 +31,16 @@ type Coverage struct {
 	// Dropped is the number of contexts without a frame in a known function, such
 	// as allocations within libraries.
 	Dropped int
-	PCs     int // distinct addresses
+	// Bytes and DroppedBytes are what all contexts and the dropped ones allocated; saturating.
+	Bytes, DroppedBytes uint64
+
+	PCs int // distinct addresses
 	// Outside counts the addresses in programs and libraries that were not found. Unknown counts the
 	// addresses without debug information or in MemProf's runtime. Call stacks lack the calls at both.
 	Outside, Unknown int
 	Programs         []ProgramUse // programs and libraries that were found
 	Missing          []ProgramUse // programs and libraries that were not found, in the order of their segments
+	Losses           []Loss       // the loss of most bytes first; empty with LLVMCompat
 }
 
 // A ProgramUse is a program or library of the process.
@@ -76,6 +80,11 @@ func (p *RawProfile) symbolizer(b *Binaries, opt SymbolizeOptions, ordered bool)
 	if err == nil {
 		s.warnOfMain(b)
 		s.collect(ordered)
+		if !opt.LLVMCompat {
+			err = s.placeUnloaded(b)
+		}
+	}
+	if err == nil {
 		err = s.lookup()
 	}
 	if err == nil {
@@ -95,8 +104,9 @@ type symbolizer struct {
 	pcs    numbering[uint64]
 	ids    []uint16     // numbers of the PCs of the remaining contexts; nil if there are too many
 	found  []StackIndex // by distinct PC: in the chains of its program
-	of     []*program   // by distinct PC
-	chains []chain      // by distinct PC
+	lost   losses
+	of     []*program // by distinct PC
+	chains []chain    // by distinct PC
 	arena  []frameIndex
 }
 
@@ -118,11 +128,12 @@ func (s *symbolizer) lookup() error {
 	}
 	groups := make(map[*program]*group)
 	var order []*program
-	var outside []uint64
+	s.lost.expect(len(pcs))
+	var outside []int32
 	for i, pc := range pcs {
 		at := s.places.find(pc)
 		if at == nil {
-			outside = append(outside, pc)
+			outside = append(outside, int32(i))
 			continue
 		}
 		g := groups[at.program]
@@ -139,17 +150,20 @@ func (s *symbolizer) lookup() error {
 	for _, prog := range order {
 		g := groups[prog]
 		s.about.Programs = append(s.about.Programs, ProgramUse{prog.path, prog.file.BuildID, len(g.addrs)})
-		stacks, err := prog.lookup(g.addrs, s.opt.LLVMCompat)
+		found, err := prog.lookup(g.addrs, s.opt.LLVMCompat)
 		if err != nil {
-			if stacks == nil {
+			if found == nil {
 				return err
 			}
 			s.warn(err)
 		}
 		for k, id := range g.ids {
-			s.found[id] = stacks[k]
-			if stacks[k] == 0 {
+			s.found[id] = found[k].stack
+			if found[k].stack == 0 {
 				s.about.Unknown++
+			}
+			if !s.opt.LLVMCompat {
+				s.noteLoss(prog, g.addrs[k], id, found[k])
 			}
 		}
 	}
@@ -200,13 +214,18 @@ func (s *symbolizer) warnOfMain(b *Binaries) {
 	s.warn(flaw.In("segments").InFile(p.Name).Field("build id of the program").Got(p.mainID()).Want(b.describe()).Mismatch())
 }
 
-func (s *symbolizer) countOutside(pcs []uint64) {
-	s.about.Outside = len(pcs)
-	slices.Sort(pcs)
+// countOutside counts the PCs that are in no program given.
+func (s *symbolizer) countOutside(ids []int32) {
+	s.about.Outside = len(ids)
+	pcs := s.pcs.list
+	slices.SortFunc(ids, func(a, b int32) int { return cmp.Compare(pcs[a], pcs[b]) })
+	search := func(addr uint64) int {
+		i, _ := slices.BinarySearchFunc(ids, addr, func(id int32, addr uint64) int { return cmp.Compare(pcs[id], addr) })
+		return i
+	}
 	index := make(map[string]int)
 	for _, g := range s.raw.Segments {
-		from, _ := slices.BinarySearch(pcs, g.Start)
-		to, _ := slices.BinarySearch(pcs, g.End)
+		from, to := search(g.Start), search(g.End)
 		if from >= to {
 			continue
 		}
@@ -217,6 +236,32 @@ func (s *symbolizer) countOutside(pcs []uint64) {
 			s.about.Missing = append(s.about.Missing, ProgramUse{BuildID: g.BuildID})
 		}
 		s.about.Missing[i].PCs += to - from
+		for _, id := range ids[from:to] {
+			s.lost.note(id, ProgramUse{BuildID: g.BuildID}, causeNotGiven, false)
+		}
+	}
+	for _, id := range ids {
+		if s.lost.of[id] == 0 {
+			s.lost.note(id, ProgramUse{}, causeUnloaded, false)
+		}
+	}
+}
+
+// noteLoss notes what the debug information of a program lacks for a PC.
+func (s *symbolizer) noteLoss(prog *program, addr uint64, pc int32, found lookedUp) {
+	use := ProgramUse{File: prog.path, BuildID: prog.file.BuildID}
+	switch {
+	case found.stack != 0 && found.state >= completed:
+		s.lost.note(pc, use, causeLines, false)
+		s.lost.mild[pc] = found.state == completed
+	case found.stack != 0 || found.state == inRuntime:
+	case !prog.hasDebug():
+		main := len(s.raw.Segments) > 0 && string(s.raw.Segments[0].BuildID) == string(use.BuildID)
+		s.lost.note(pc, use, causeNoDebug, main)
+	default:
+		if name := prog.symbol(addr); name != startCode {
+			s.lost.note(pc, use, causeNoFunction, name != "")
+		}
 	}
 }
 

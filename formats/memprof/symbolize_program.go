@@ -15,16 +15,31 @@ type program struct {
 	file *symbolize.File
 
 	mu     sync.Mutex
-	chains Stacks                // of inlined frames
-	addrs  map[uint64]StackIndex // 0 for addresses without frames or in MemProf's runtime
-	guids  map[string]uint64     // by linkage name
-	names  map[uint64]string     // canonical names by GUID
+	chains Stacks                 // of inlined frames
+	addrs  [2]map[uint64]lookedUp // without and with LLVMCompat
+	guids  map[string]uint64      // by linkage name
+	names  map[uint64]string      // canonical names by GUID
 	starts map[uint64]SourceLocation
 }
 
+// A lookedUp is what a program knows of an address.
+type lookedUp struct {
+	stack StackIndex // 0 for an address without frames or in MemProf's runtime
+	state lookupState
+}
+
+type lookupState uint8
+
+const (
+	plain     lookupState = iota
+	inRuntime             // MemProf's
+	completed             // by the symbol and line tables
+	poor                  // frames lack a name or the first line of a function
+)
+
 func newProgram(path string, f *symbolize.File) *program {
 	return &program{
-		path: path, file: f, addrs: make(map[uint64]StackIndex),
+		path: path, file: f, addrs: [2]map[uint64]lookedUp{make(map[uint64]lookedUp), make(map[uint64]lookedUp)},
 		guids: make(map[string]uint64), names: make(map[uint64]string), starts: make(map[uint64]SourceLocation),
 	}
 }
@@ -38,37 +53,73 @@ func (p *program) executable() []symbolize.Segment {
 	return slices.DeleteFunc(slices.Clone(p.file.Segments), func(s symbolize.Segment) bool { return !s.Executable })
 }
 
-// lookup returns for each address a stack of p.chains, 0 for an address without frames. With
-// lenient it returns an error about missing or damaged debug information together with the
-// stacks that it could read.
-func (p *program) lookup(addrs []uint64, lenient bool) ([]StackIndex, error) {
+// lookup returns for each address its stack in p.chains and how it was found. With llvm it uses the debug information only, and
+// returns an error about missing or damaged debug information together with what it could read.
+func (p *program) lookup(addrs []uint64, llvm bool) ([]lookedUp, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	known := p.addrs[0]
+	if llvm {
+		known = p.addrs[1]
+	}
 	var missing []uint64
 	for _, a := range addrs {
-		if _, ok := p.addrs[a]; !ok {
+		if _, ok := known[a]; !ok {
 			missing = append(missing, a)
 		}
 	}
 	var problem error
 	if len(missing) > 0 {
-		found := make([]StackIndex, len(missing))
-		var chain []frameIndex
-		problem = p.file.Batch(missing, func(i int, frames []symbolize.Frame) {
-			found[i], chain = p.addChain(frames, chain)
-		})
-		if problem != nil && !lenient {
+		found := make([]lookedUp, len(missing))
+		if problem = p.find(missing, found, llvm); problem != nil && !llvm {
 			return nil, problem
 		}
 		for i, a := range missing {
-			p.addrs[a] = found[i]
+			known[a] = found[i]
 		}
 	}
-	out := make([]StackIndex, len(addrs))
+	out := make([]lookedUp, len(addrs))
 	for i, a := range addrs {
-		out[i] = p.addrs[a]
+		out[i] = known[a]
 	}
 	return out, problem
+}
+
+// find fills found for the addresses.
+func (p *program) find(addrs []uint64, found []lookedUp, llvm bool) error {
+	var scratch []frameIndex
+	var lacking []poorFrames
+	err := p.file.Batch(addrs, func(i int, frames []symbolize.Frame) {
+		if !llvm && isPoor(frames) {
+			lacking = append(lacking, poorFrames{index: i, frames: slices.Clone(frames)})
+			return
+		}
+		found[i].stack, scratch = p.addChain(frames, scratch)
+		if len(frames) > 0 && isRuntimeFile(frames[0].File) {
+			found[i].state = inRuntime
+		}
+	})
+	if err != nil || len(lacking) == 0 {
+		return err
+	}
+	if err := p.complete(addrs, lacking); err != nil {
+		return err
+	}
+	for _, f := range lacking {
+		to := &found[f.index]
+		to.state = completed
+		if lacksFirstLine(f.frames) {
+			to.state = poor
+		}
+		to.stack, scratch = p.addChain(f.frames, scratch)
+	}
+	return nil
+}
+
+// symbol returns the name of the symbol at an address; "" if there is none.
+func (p *program) symbol(addr uint64) string {
+	s, _, _ := p.file.Symbol(addr)
+	return s.Name
 }
 
 // addChain adds the frames to p.chains. It returns scratch for the next call.

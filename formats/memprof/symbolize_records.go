@@ -22,6 +22,7 @@ type stackPath struct {
 	at   StackIndex // the node reached
 	call int        // index in ids of the call with the next frame; -1 after the last frame
 	next int        // index in the arena of the next frame
+	lost lossPath
 }
 
 func (p *stackPath) step(s *symbolizer) {
@@ -54,10 +55,24 @@ func (s *symbolizer) follow(contexts []rawContext, paths []stackPath) {
 	for i := range contexts {
 		p := &paths[i]
 		*p = stackPath{ids: p.ids[:0]}
+		// The innermost call is in MemProf's runtime, whose debug information is seldom there.
+		runtime, last := true, int32(-1)
 		for pcs := s.raw.pcs(&contexts[i]); len(pcs) > 0; pcs = pcs[8:] {
-			if id := s.nextPC(pcs); id >= 0 && s.chains[id].end > s.chains[id].start {
+			id := s.nextPC(pcs)
+			last = -1
+			switch {
+			case id < 0:
+			case s.chains[id].end > s.chains[id].start:
+				p.lost.known(&s.lost, id, len(p.ids) == 0)
 				p.ids = append(p.ids, id)
+				last = id
+			case !runtime:
+				p.lost.lost(&s.lost, id, len(p.ids) == 0)
 			}
+			runtime = false
+		}
+		if last >= 0 {
+			s.endOfStack(&p.lost, last, int(contexts[i].depth))
 		}
 		if p.call = len(p.ids) - 1; p.call < 0 {
 			continue
@@ -105,8 +120,8 @@ func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack Stac
 		s.follow(contexts, paths)
 		for i := range contexts {
 			p := &paths[i]
+			s.measureLoss(&contexts[i], &p.lost, len(p.ids) > 0)
 			if len(p.ids) == 0 {
-				s.about.Dropped++
 				continue
 			}
 			for ; p.call >= 0; p.step(s) {
@@ -115,6 +130,7 @@ func (s *symbolizer) eachContext(use func(c *rawContext, ids []int32, stack Stac
 			use(&contexts[i], p.ids, p.at)
 		}
 	}
+	s.finishLosses()
 }
 
 func (s *symbolizer) profile() *Profile {

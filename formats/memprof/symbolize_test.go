@@ -341,7 +341,7 @@ func TestDeepInlining(t *testing.T) {
 		s := stackBuild{id: id}
 		for k := range uint64(30) {
 			s.pcs = append(s.pcs, 0x10000+(id*k)%256)
-			prog.addrs[code.Addr+(id*k)%256] = deep
+			prog.addrs[0][code.Addr+(id*k)%256] = lookedUp{stack: deep}
 		}
 		d.mibs = append(d.mibs, mibBuild{id: id})
 		d.stacks = append(d.stacks, s)

@@ -1,9 +1,12 @@
 package memprofcmd
 
 import (
+	"errors"
+
 	"github.com/profuse-pgo/profuse/formats"
 	"github.com/profuse-pgo/profuse/formats/memprof"
 	"github.com/profuse-pgo/profuse/internal/command/family"
+	"github.com/profuse-pgo/profuse/internal/flaw"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -32,7 +35,13 @@ func Check(name string, data []byte, format formats.Format, programs *memprof.Bi
 		return res
 	}
 	// The access densities of raw version 1 are estimates, so they cannot be checked.
-	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) { res.Note(w.Err) }})
+	p, _, err := raw.Symbolize(programs, memprof.SymbolizeOptions{Warn: func(w profile.Warning) {
+		if errors.Is(w.Err, flaw.ErrRemark) {
+			res.Remarks = append(res.Remarks, res.Finding(w.Err))
+		} else {
+			res.Note(w.Err)
+		}
+	}})
 	if err != nil {
 		res.Note(err)
 	} else if len(res.Findings) == 0 && raw.Version > 1 {

@@ -41,6 +41,28 @@ type heapCoverage struct {
 	UnknownAddresses int           `json:"unknown_addresses"` // in given programs, without debug information
 	Programs         []heapProgram `json:"programs"`
 	Missing          []heapProgram `json:"missing_programs"`
+	Bytes            uint64        `json:"bytes"` // of all contexts, dropped ones included; saturating
+	DroppedBytes     uint64        `json:"dropped_bytes"`
+	Losses           []heapLoss    `json:"losses"` // the loss of most bytes first
+}
+
+// heapLoss is what call stacks lack in one program or library, for one cause.
+type heapLoss struct {
+	File      string    `json:"file,omitempty"`     // "" if not given
+	BuildID   string    `json:"build_id,omitempty"` // "" if unknown
+	Cause     string    `json:"cause"`
+	Addresses int       `json:"addresses"` // distinct
+	Functions []string  `json:"functions"` // linkage names of the first few, from the symbol table
+	Places    heapShare `json:"places"`    // contexts that allocate there
+	Callers   heapShare `json:"callers"`   // contexts that lack a caller there
+	Cure      string    `json:"cure"`      // in words
+}
+
+// heapShare is a part of the contexts of a profile.
+type heapShare struct {
+	Contexts    int    `json:"contexts"`
+	Allocations uint64 `json:"allocations"` // saturating
+	Bytes       uint64 `json:"bytes"`       // saturating
 }
 
 type heapProgram struct {
@@ -225,6 +247,13 @@ func (f *fileFacts) collectRaw(name string, data []byte, opt FactsOptions) error
 	f.Coverage = &heapCoverage{
 		DroppedContexts: info.Dropped, Addresses: info.PCs, OutsideAddresses: info.Outside, UnknownAddresses: info.Unknown,
 		Programs: heapPrograms(info.Programs), Missing: heapPrograms(info.Missing),
+		Bytes: info.Bytes, DroppedBytes: info.DroppedBytes, Losses: make([]heapLoss, len(info.Losses)),
+	}
+	for i, l := range info.Losses {
+		f.Coverage.Losses[i] = heapLoss{
+			l.File, hex.EncodeToString(l.BuildID), l.Cause, l.PCs, append([]string{}, l.Functions...),
+			heapShare(l.Places), heapShare(l.Callers), l.Cure,
+		}
 	}
 	f.Heap = CollectFacts(p, opt)
 	return nil

@@ -27,15 +27,21 @@ type Reader struct {
 	binaries *memprof.Binaries
 
 	// What the raw profiles had and lost.
-	mu       sync.Mutex
-	contexts int
-	dropped  int            // contexts
-	outside  map[string]int // number of addresses by build id of the missing program
+	mu      sync.Mutex
+	all     memprof.Share
+	dropped memprof.Share
+	missing map[string]*missing // programs and libraries by build id
+}
+
+// missing is what profiles have in a program or library that was not given.
+type missing struct {
+	addresses int
+	places    memprof.Share // contexts that allocate there
 }
 
 // NewReader returns a reader for profiles of the programs.
 func NewReader(programs *symbolize.Programs) *Reader {
-	return &Reader{binaries: memprof.NewBinaries(programs), outside: make(map[string]int)}
+	return &Reader{binaries: memprof.NewBinaries(programs), missing: make(map[string]*missing)}
 }
 
 // Add adds a raw heap profile or one in YAML to a merger. info describes the writer of a raw profile, for the choice of
@@ -68,12 +74,33 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.contexts += added.Contexts
-	h.dropped += added.Dropped
-	for _, m := range added.Missing {
-		h.outside[hex.EncodeToString(m.BuildID)] += m.PCs
-	}
+	h.count(added)
 	return irpgo.RawMemProfInfo(raw.Version), nil
+}
+
+// count adds what a profile had and lost.
+func (h *Reader) count(c *memprof.Coverage) {
+	h.all.Contexts += c.Contexts
+	h.all.Bytes = saturate.Add(h.all.Bytes, c.Bytes)
+	h.dropped.Contexts += c.Dropped
+	h.dropped.Bytes = saturate.Add(h.dropped.Bytes, c.DroppedBytes)
+	of := func(id []byte) *missing {
+		key := hex.EncodeToString(id)
+		if h.missing[key] == nil {
+			h.missing[key] = new(missing)
+		}
+		return h.missing[key]
+	}
+	for _, m := range c.Missing {
+		of(m.BuildID).addresses += m.PCs
+	}
+	for _, l := range c.Losses {
+		if l.Cause == "not_given" {
+			places := &of(l.BuildID).places
+			places.Contexts += l.Places.Contexts
+			places.Bytes = saturate.Add(places.Bytes, l.Places.Bytes)
+		}
+	}
 }
 
 // Contents describes a heap profile in words; "" if it is empty.
@@ -100,33 +127,36 @@ func Contents(p *memprof.Profile) string {
 // maxOutsideListed limits the missing programs that are named.
 const maxOutsideListed = 3
 
-// PrintLosses prints how many contexts of the raw profiles were dropped, and which programs were
-// missing, the programs with the most addresses first.
+// PrintLosses prints how much of the raw profiles was dropped, and which programs were missing, the
+// programs with the most addresses first. Warnings tell the other losses.
 func (h *Reader) PrintLosses(w io.Writer) {
-	if h.dropped > 0 {
-		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles, without a call in a known function of the given programs\n",
-			cli.Count(h.dropped), cli.Quantity(h.contexts, "context", "contexts"))
+	if h.dropped.Contexts > 0 {
+		fmt.Fprintf(w, "note: dropped %s of %s of raw heap profiles (%s of the bytes), without a call in a known function of the given programs\n",
+			cli.Count(h.dropped.Contexts), cli.Quantity(h.all.Contexts, "context", "contexts"), cli.Percent(h.dropped.Bytes, h.all.Bytes))
 	}
-	if len(h.outside) == 0 {
+	if len(h.missing) == 0 {
 		return
 	}
-	ids := slices.SortedFunc(maps.Keys(h.outside), func(a, b string) int {
-		return cmp.Or(cmp.Compare(h.outside[b], h.outside[a]), cmp.Compare(a, b))
+	ids := slices.SortedFunc(maps.Keys(h.missing), func(a, b string) int {
+		return cmp.Or(cmp.Compare(h.missing[b].addresses, h.missing[a].addresses), cmp.Compare(a, b))
 	})
-	total := 0
-	for _, n := range h.outside {
-		total += n
+	var total missing
+	for _, m := range h.missing {
+		total.addresses += m.addresses
+		total.places.Contexts += m.places.Contexts
+		total.places.Bytes = saturate.Add(total.places.Bytes, m.places.Bytes)
 	}
 	var names []string
 	for _, id := range ids[:min(len(ids), maxOutsideListed)] {
-		if id == "" {
-			id = "without build id"
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", id, cli.Count(h.outside[id])))
+		names = append(names, fmt.Sprintf("%s (%s)", cmp.Or(id, "without build id"), cli.Count(h.missing[id].addresses)))
 	}
 	if more := len(ids) - len(names); more > 0 {
 		names = append(names, cli.Count(more)+" more")
 	}
 	fmt.Fprintf(w, "note: call stacks lack %s in programs and libraries that were not given: %s\n",
-		cli.Quantity(total, "address", "addresses"), strings.Join(names, ", "))
+		cli.Quantity(total.addresses, "address", "addresses"), strings.Join(names, ", "))
+	if p := total.places; p.Contexts > 0 {
+		fmt.Fprintf(w, "      %s with %s of the bytes allocate there and count for the caller, if it is known\n",
+			cli.Quantity(p.Contexts, "context", "contexts"), cli.Percent(p.Bytes, h.all.Bytes))
+	}
 }

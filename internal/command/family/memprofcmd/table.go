@@ -1,6 +1,7 @@
 package memprofcmd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -36,18 +37,40 @@ func (f *fileFacts) Print(p *family.Printer) {
 			add("Program", fmt.Sprintf("%s, %s", console.Printable(u.File), cli.Quantity(u.Addresses, "address", "addresses")))
 		}
 		if c.DroppedContexts > 0 {
-			add("Left out", fmt.Sprintf("%s of %s, which have no call in a known function", cli.Count(c.DroppedContexts),
-				cli.Quantity(f.RecordedContexts, "context", "contexts")))
+			add("Left out", fmt.Sprintf("%s of %s (%s of the bytes), which have no call in a known function", cli.Count(c.DroppedContexts),
+				cli.Quantity(f.RecordedContexts, "context", "contexts"), cli.Percent(c.DroppedBytes, c.Bytes)))
 		}
 		if n := c.OutsideAddresses + c.UnknownAddresses; n > 0 {
 			add("Not known", fmt.Sprintf("%s of %s, of them %s in %s not given", cli.Count(n),
 				cli.Quantity(c.Addresses, "address", "addresses"), cli.Count(c.OutsideAddresses),
 				cli.Quantity(len(c.Missing), "program or library", "programs and libraries")))
 		}
+		for i := range c.Losses {
+			if l := &c.Losses[i]; l.Places.Contexts+l.Callers.Contexts > 0 {
+				add("Lost", l.text(c.Bytes))
+			}
+		}
 	}
 	rows = append(rows, Rows(f.Heap)...)
 	p.List(append(rows, f.Problems.Rows(p.Term, "")...))
 	Print(p, f.Heap)
+}
+
+// text says where calls are lost, why, and what that does to contexts.
+func (l *heapLoss) text(bytes uint64) string {
+	where := cmp.Or(console.Printable(l.File), l.BuildID)
+	if where != "" {
+		where += ", "
+	}
+	parts := []string{where + strings.ReplaceAll(l.Cause, "_", " ")}
+	add := func(s heapShare, what string) {
+		if s.Contexts > 0 {
+			parts = append(parts, fmt.Sprintf("%s with %s of the bytes %s", cli.Quantity(s.Contexts, "context", "contexts"), cli.Percent(s.Bytes, bytes), what))
+		}
+	}
+	add(l.Places, "allocate there")
+	add(l.Callers, "lack a caller")
+	return strings.Join(parts, "; ")
 }
 
 // hotColdFields is the number of fields that compilers need, and that profiles have by default.
