@@ -10,8 +10,9 @@ import (
 
 // machines are the machines of testdata/machines, and how show names the layout of their raw profiles.
 var machines = map[string]string{
-	"s390x": "64-bit, big-endian",
-	"ppc32": "32-bit, big-endian",
+	"s390x":  "64-bit, big-endian",
+	"ppc32":  "32-bit, big-endian",
+	"mips32": "32-bit, big-endian",
 }
 
 // TestMachines: one program gives the same profile and the same coverage on all machines, and the profile has the counts that
