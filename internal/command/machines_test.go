@@ -14,6 +14,7 @@ var machines = map[string]string{
 	"ppc32":  "32-bit, big-endian",
 	"mips32": "32-bit, big-endian",
 	"i386":   "32-bit, little-endian",
+	"armhf":  "32-bit, little-endian",
 }
 
 // TestMachines: one program gives the same profile and the same coverage on all machines, and the profile has the counts that
