@@ -10,11 +10,12 @@ import (
 
 // machines are the machines of testdata/machines, and how show names the layout of their raw profiles.
 var machines = map[string]string{
-	"s390x":  "64-bit, big-endian",
-	"ppc32":  "32-bit, big-endian",
-	"mips32": "32-bit, big-endian",
-	"i386":   "32-bit, little-endian",
-	"armhf":  "32-bit, little-endian",
+	"s390x":   "64-bit, big-endian",
+	"ppc32":   "32-bit, big-endian",
+	"mips32":  "32-bit, big-endian",
+	"i386":    "32-bit, little-endian",
+	"armhf":   "32-bit, little-endian",
+	"aarch64": "64-bit, little-endian",
 }
 
 // TestMachines: one program gives the same profile and the same coverage on all machines, and the profile has the counts that
