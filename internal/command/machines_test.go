@@ -17,6 +17,7 @@ var machines = map[string]string{
 	"armhf":   "32-bit, little-endian",
 	"aarch64": "64-bit, little-endian",
 	"riscv64": "64-bit, little-endian",
+	"mingw":   "64-bit, little-endian",
 }
 
 // TestMachines: one program gives the same profile and the same coverage on all machines, and the profile has the counts that
