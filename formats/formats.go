@@ -112,8 +112,8 @@ var formats = [...]Description{
 	IprofProfile: {"iprof profile", Iprof, "iprof", []string{".iprof"}, true, "0 and 1", "0.4 to 1.1"},
 
 	SampleText:     {"sample profile as text", Sample, "text", nil, true, "all", "all"},
-	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false, "103", "103"},
-	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103", "103"},
+	SampleBinary:   {"binary sample profile", Sample, "binary", nil, false, "103 to 105", "103"},
+	SampleExtended: {"extensible binary sample profile", Sample, "extensible_binary", []string{".afdo"}, false, "103 to 105", "103"},
 	SampleCompact:  {"compact binary sample profile", Sample, "compact_binary", nil, false, "103", ""},
 	SampleGCov:     {"sample profile for GCC", Sample, "gcov", nil, false, "1 to 3, *704", "1, 2, *704"},
 	// A script is text, but is read as it comes, in little memory.

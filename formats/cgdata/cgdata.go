@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (r *reader) indexed(data []byte) (*Data, error) {
 	at := c.Offset()
 	v := c.U32("version")
 	if c.Err() == nil && (v < 1 || v > version) {
-		return nil, c.At(at).Field("version").Got(v).Wantf("1 to %d", version).Unsupported()
+		return nil, c.At(at).Field("version").Got(v).WantVersions(fmt.Sprintf("1 to %d", version), uint64(v), version).Unsupported()
 	}
 	at = c.Offset()
 	kinds := c.U32("kinds")

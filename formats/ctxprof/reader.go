@@ -109,7 +109,7 @@ func (r *reader) blocksOf(id uint64, read func(), rest func(e entry) bool) {
 func (r *reader) metadata() {
 	at := r.pos
 	if v := r.number(versionRecord, "version"); r.err == nil && v != version {
-		r.fail(r.at(at).Field("version").Got(v).Wantf("%d; no release wrote earlier ones", version).Unsupported())
+		r.fail(r.at(at).Field("version").Got(v).WantVersions(fmt.Sprintf("%d; no release wrote earlier ones", version), v, version).Unsupported())
 	}
 	section := false // the section of roots was there
 	r.blocksOf(flatsBlock, func() { r.flats(&r.p.Flat) }, func(e entry) bool {

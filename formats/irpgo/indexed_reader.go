@@ -105,7 +105,7 @@ func (r *indexedReader) readHeader() (int64, error) {
 	}
 	if version < indexedVersionMin || version > IndexedVersionMax {
 		return 0, flaw.At("header", 8).Field("indexed profile version").Got(version).
-			Want(readableVersions(version, fmt.Sprintf("%d to %d", indexedVersionMin, IndexedVersionMax), IndexedVersionMax)).
+			WantVersions(fmt.Sprintf("%d to %d", indexedVersionMin, IndexedVersionMax), uint64(version), IndexedVersionMax).
 			Because(&llvmerr.Error{Code: llvmerr.UnsupportedVersion})
 	}
 	if odd := word &^ (versionMask | uint64(indexedBits)); odd != 0 && !r.opt.Lenient {

@@ -156,7 +156,7 @@ func (p *rawProfile) setVersion(off int64, lenient bool) error {
 	default:
 		return nil
 	}
-	return flaw.At("header", off).Field("raw profile version").Got(found).Want(readableVersions(p.version, "1 to 5 or 7 to 11", RawVersionMax)).
+	return flaw.At("header", off).Field("raw profile version").Got(found).WantVersions("1 to 5 or 7 to 11", uint64(p.version), RawVersionMax).
 		Because(&llvmerr.Error{Code: llvmerr.RawVersionMismatch, Detail: fmt.Sprintf("Profile uses raw profile format version = %d; expected version = %d\nPLEASE update this tool to version in the raw profile, or regenerate raw profile with expected version.", p.version, rawVersionLLVM22)})
 }
 

@@ -47,14 +47,6 @@ var rawMemProfVersions = map[string]uint32{
 	"14": 1, "15": 2, "16": 2, "17": 3, "18": 3, "19": 4, "20": 4, "21": 4, "22": 5, "23": 5,
 }
 
-// readableVersions says which versions can be read, and that a version above the newest is newer.
-func readableVersions(version uint32, versions string, newest uint32) string {
-	if version > newest && version < 2*newest { // not any number that damage makes
-		return versions + ": it is newer than this release of profuse knows"
-	}
-	return versions
-}
-
 // writers returns the oldest and the newest release that can have written a profile, nil for text, which every
 // release writes alike, and for files that no known release can have made.
 func (i *Info) writers() (oldest, newest *llvmRelease) {

@@ -3,8 +3,10 @@ package sampleprof
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
@@ -32,6 +34,12 @@ type binaryReader struct {
 	contexts [][]Frame
 	ids      bool // a name table had GUIDs; names in later tables become bare GUIDs
 	vtables  bool // each body ends with virtual tables
+
+	version   uint64
+	heaps     bool // the indexes of names do not tell their order
+	nested    int  // with heaps, how many names are in the first one, and in the second one
+	flat      int
+	composite bool // bodies have blocks
 
 	functions slab.Slab[Function]
 	samples   slab.Slab[Sample]
@@ -64,10 +72,15 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	c := r.cursor("header", 0, r.data)
 	c.ULEB("magic")
 	at := c.Offset()
-	v := c.ULEB("version")
-	if c.Err() == nil && v != version {
-		return nil, c.At(at).Field("version").Got(v).Wantf("%d", version).Because(llvmerr.SampleVersion)
+	r.version = c.ULEB("version")
+	if newest := r.newestVersion(format); c.Err() == nil && (r.version < version || r.version > newest) {
+		versions := strconv.Itoa(version)
+		if newest > version {
+			versions += fmt.Sprintf(" to %d", newest)
+		}
+		return nil, c.At(at).Field("version").Got(r.version).WantVersions(versions, r.version, newest).Because(llvmerr.SampleVersion)
 	}
+	r.p.version = r.version
 	switch format {
 	case FormatExtended:
 		r.readSections(c)
@@ -84,8 +97,19 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
 		r.addDoubt(otherDoubt, c, c.At(-1).Field("name "+r.names[i].String()).Got("in the table alone").Want("used by a function"))
 	}
-	r.p.odd = r.doubts.errors()
+	r.p.odd = append(r.doubts.errors(), r.p.checkBlocks()...)
 	return r.p, c.Err()
+}
+
+// newestVersion returns the newest version to accept.
+func (r *binaryReader) newestVersion(format Format) uint64 {
+	switch {
+	case format == FormatCompact: // LLVM wrote it before version 104
+		return version
+	case r.opt.NewestVersion > 0:
+		return uint64(r.opt.NewestVersion)
+	}
+	return version105
 }
 
 // cursor returns a cursor over data, which begins at offset base of the file or inflated section.
@@ -297,7 +321,10 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		c.Record = i
 		at := c.Offset()
 		start := uint64(c.Pos())
-		head := c.ULEB("head samples")
+		var head uint64
+		if !r.composite {
+			head = c.ULEB("head samples")
+		}
 		name, context := r.subject(c)
 		if c.Err() != nil {
 			return
@@ -308,7 +335,7 @@ func (r *binaryReader) readFunctions(c *cursor.Cursor) {
 		// If the file has a function twice, its samples are added up, as in LLVM.
 		addCount(&f.Head, head, 1)
 		r.readBody(c, f, 1)
-		if before == len(r.p.Functions) || f.Total > known || f.Total == known && subject <= last && i > 0 {
+		if before == len(r.p.Functions) || f.Total > known || f.Total == known && i > 0 && !r.ascend(last, subject) {
 			r.addDoubt(functionOrder, c, c.At(at).Field("function").Got(f.Label()).Want("functions in the order of their totals, each once"))
 		}
 		known, last = f.Total, subject
@@ -327,20 +354,17 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		failDepth(c)
 		return
 	}
-	addCount(&f.Total, c.ULEB("total samples"), 1)
-	n := r.count(c, 4, "number of samples")
-	if f.Body == nil {
-		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
+	if r.composite {
+		r.readBlocks(c, f, depth == 1)
+	} else {
+		r.readSamples(c, f)
 	}
+	const least = 5 // bytes of a callsite: of a composite one
+	n := r.count(c, least, "number of callsites")
 	last := int64(-1)
-	for ; n > 0 && c.Err() == nil; n-- {
-		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines, &last), Count: c.ULEB("samples"), Targets: r.readTargets(c, true)})
-	}
-	n = r.count(c, 6, "number of callsites")
-	last = -1
 	index := uint64(0)
 	if f.Callsites == nil && n > 0 {
-		f.Callsites = make([]Callsite, 0, min(n, c.Len()/6))
+		f.Callsites = make([]Callsite, 0, min(n, c.Len()/least))
 	}
 	for ; n > 0 && c.Err() == nil; n-- {
 		offset := c.Offset()
@@ -348,7 +372,7 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		word := int64(at.word())
 		at.Discriminator &= r.mask
 		callee.Name = r.name(c)
-		if word < last || word == last && r.index <= index {
+		if word < last || word == last && !r.ascend(index, r.index) {
 			r.addDoubt(locationOrder, c, c.At(offset).Field("callsite").Got(callee.Name).Want("callsites in order, each once"))
 		}
 		last, index = word, r.index
@@ -363,6 +387,22 @@ func (r *binaryReader) readBody(c *cursor.Cursor, f *Function, depth int) {
 		f.VTables = append(f.VTables, Sample{Location: r.sampleLocation(c, r.lines, &last), Targets: r.readTargets(c, false)})
 	}
 }
+
+// readSamples reads the total and the samples of a function.
+func (r *binaryReader) readSamples(c *cursor.Cursor, f *Function) {
+	addCount(&f.Total, c.ULEB("total samples"), 1)
+	n := r.count(c, 4, "number of samples")
+	if f.Body == nil {
+		f.Body = r.samples.Make(min(n, c.Len()/4))[:0]
+	}
+	last := int64(-1)
+	for ; n > 0 && c.Err() == nil; n-- {
+		f.Body = append(f.Body, Sample{Location: r.sampleLocation(c, r.lines, &last), Count: c.ULEB("samples"), Targets: r.readTargets(c, true)})
+	}
+}
+
+// ascend reports whether the names with indexes i and j may be in order, each once.
+func (r *binaryReader) ascend(i, j uint64) bool { return i < j || r.heaps && i != j }
 
 // readTargets reads names and counts, which should be sorted by descending count or, without byCount, by name.
 func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
@@ -379,7 +419,7 @@ func (r *binaryReader) readTargets(c *cursor.Cursor, byCount bool) []Target {
 		if !byCount {
 			count = 0
 		}
-		if len(targets) > 1 && (count > known || count == known && r.index <= last) {
+		if len(targets) > 1 && (count > known || count == known && !r.ascend(last, r.index)) {
 			r.addDoubt(targetOrder, c, c.At(at).Field("target").Got(targets[len(targets)-1].Name).Want("targets in order, each once"))
 		}
 		known, last = count, r.index

@@ -14,6 +14,7 @@ import (
 type packedProfile struct {
 	kind      Kind
 	symbols   []string
+	symbolIDs []uint64
 	names     *nameTable
 	functions []packedFunction
 	order     func() *mapOrder // LLVM's map order of functions; nil if it is their own order
@@ -25,7 +26,7 @@ type packedProfile struct {
 func (p *Profile) pack() *packedProfile {
 	to := newPacker()
 	functions := p.InMapOrder()
-	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, names: to.nameTable, functions: make([]packedFunction, len(functions))}
+	out := &packedProfile{kind: p.Kind, symbols: p.Symbols, symbolIDs: p.SymbolIDs, names: to.nameTable, functions: make([]packedFunction, len(functions))}
 	var bodies chunks
 	for i, f := range functions {
 		begin := len(bodies.last)

@@ -90,7 +90,7 @@ func (r *binaryReader) compareSections(c *cursor.Cursor, sections []section) {
 		if s.offset != end {
 			r.addDoubt(otherDoubt, c, c.At(-1).Field(s.kind.String()).Got(s.offset).Want("the end of the section before"))
 		}
-		_, known := sectionNames[s.kind]
+		known := s.kind.isKnown(r.version)
 		if _, unknown := s.flagWords(); !known || unknown != 0 || s.ignored != 0 {
 			r.addDoubt(otherDoubt, c, c.At(-1).Field("section").Gotf("%s of type %#x with flags %#x", s.kind, uint64(s.kind)|s.ignored, s.flags).
 				Want("a known type, and known flags"))

@@ -35,6 +35,12 @@ func (r *binaryReader) readSections(c *cursor.Cursor) {
 		if s.flags&flagCompressed != 0 {
 			from = r.inflate(from)
 		}
+		if _, unknown := s.flagWords(); unknown != 0 && s.kind.isKnown(r.version) && !r.opt.Lenient {
+			at := c.Offset() - int64(sectionEntry*(len(sections)-i)) + 8
+			c.Fail(c.At(at).Field("flags of section "+s.kind.String()).Gotf("%#x", s.flags).
+				Wantf("none but known ones: this release of profuse does not know %#x", unknown).Unsupported())
+			return
+		}
 		r.readSection(from, &s)
 		// LLVM also refuses bytes after the end of the contents.
 		if from.Err() == nil && from.Len() > 0 {
@@ -70,6 +76,10 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 	p := r.p
 	has := func(flag uint64) bool { return s.flags&flag != 0 }
 	set := func(kind *bool, flag uint64) { *kind = *kind || has(flag) }
+	if !s.kind.isKnown(r.version) {
+		c.Skip(uint64(c.Len()), "section")
+		return
+	}
 	switch s.kind {
 	case summarySection:
 		r.readSummary(c)
@@ -84,30 +94,40 @@ func (r *binaryReader) readSection(c *cursor.Cursor, s *section) {
 		}
 	case nameSection:
 		set(&r.ids, flagMD5)
-		if has(flagMD5) || has(flagFixed) {
+		r.heaps, r.nested, r.flat = false, 0, 0
+		switch {
+		case has(flagNameHeaps) && !r.opt.Lenient:
+			r.readNameHeaps(c)
+		case has(flagMD5) || has(flagFixed):
 			r.readIDs(c, has(flagFixed))
-		} else {
+		default:
 			r.readNames(c)
 		}
 	case contextSection:
 		r.readContexts(c)
-	case profileSection:
+	case profileSection, compositeSection:
+		r.composite = s.kind == compositeSection
 		r.readFunctions(c)
 	case metadataSection:
 		set(&p.Kind.ProbeBased, flagProbes)
 		r.readAllMetadata(c, s.flags)
 	case symbolSection:
-		r.readSymbols(c)
+		if has(flagSymbolHeap) && !r.opt.Lenient {
+			r.readSymbolHeap(c)
+		} else {
+			r.readSymbols(c)
+		}
 	case partialSection:
 		r.readPartial(c)
-	case offsetSection: // for readers of single functions
-		if !r.opt.Lenient {
+	case offsetSection, compositeOffsetSection: // for readers of single functions
+		switch {
+		case r.opt.Lenient:
+			c.Skip(uint64(c.Len()), "section")
+		case has(flagOffsetArray):
+			r.readOffsetArray(c, has(flagFlat))
+		default:
 			r.readOffsets(c)
-			return
 		}
-		fallthrough
-	default:
-		c.Skip(uint64(c.Len()), "section")
 	}
 }
 

@@ -163,7 +163,11 @@ func (w *extendedWriter) profiles(functions []int, index int, flags uint64) (pro
 	return profiles, content{section: section{kind: offsetSection, flags: flags}, index: index, bytes: whole(table)}
 }
 
+// symbolList returns the section with the symbols: as GUIDs if the names of some are not known.
 func (w *extendedWriter) symbolList(index int) content {
+	if len(w.symbolIDs) > 0 {
+		return content{section: section{kind: symbolSection, flags: flagSymbolHeap}, index: index, bytes: whole(w.symbolHeap())}
+	}
 	var dst []byte
 	for _, name := range w.symbols {
 		dst = append(append(dst, name...), 0)

@@ -66,13 +66,14 @@ type gcovReader struct {
 
 func readGCov(data []byte, opt *ReaderOptions) (*Profile, error) {
 	r := &gcovReader{builder: newBuilder(), c: cursor.New("header", 0, data, le), unit: 1}
-	r.p.gcov, _ = gcovVersion(data)
+	version, _ := gcovVersion(data)
+	r.p.version = uint64(version)
 	r.c.Skip(8, "magic and version")
 	r.c.U32("stamp")
 	rest := r.c.Rest()
 	switch r.rich = len(rest) >= 4 && le.Uint32(rest) == tagSummary; {
 	case r.rich && !opt.Lenient:
-	case r.p.gcov == gcovGCC11, opt.Lenient, r.p.gcov == gcovLLVM && !namesEnd(rest, 1):
+	case version == gcovGCC11, opt.Lenient, version == gcovLLVM && !namesEnd(rest, 1):
 		r.rich, r.unit = false, 4
 	}
 	functions := r.readSummary()

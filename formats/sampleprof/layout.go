@@ -25,6 +25,11 @@ import (
 //
 //	extended = magic version u64:n { u64:type u64:flags u64:offset u64:size } { section }
 //
+//	composite = name n { type size block } m { line discriminator composite } [ v … as in body ]
+//	block     = [ head ] total n { line discriminator count k { name count } }  of type 0
+//
+// Only functions that are not inlined have a head. A function without samples has no block of type 0.
+//
 // The section table of an extensible binary file lists the sections in reading order, which is not
 // their order in the file. Offsets count from the beginning of the file.
 const (
@@ -33,7 +38,9 @@ const (
 	magicCompact  = magicBase | 0x02
 	magicExtended = magicBase | 0x04
 
-	version = 103
+	version    = 103 // written
+	version104 = 104 // laid out as 103
+	version105 = 105 // with compositeSection
 )
 
 // A sectionType is the type of a section of an extensible binary file (SecType). All but partialSection have 32 bits.
@@ -47,6 +54,10 @@ const (
 	metadataSection sectionType = 5  // { name [checksum] [attributes] [m { line discriminator metadata }] }
 	contextSection  sectionType = 6  // n { k { name line discriminator } }
 	profileSection  sectionType = 32 // { function }
+
+	// Of version 105, in place of offsetSection and profileSection:
+	compositeOffsetSection sectionType = 7
+	compositeSection       sectionType = 33 // { composite }
 
 	// partialSection is profuse's own section of a partial sum, which LLVM skips. It holds what the other
 	// sections cannot hold.
@@ -68,7 +79,10 @@ var sectionNames = map[sectionType]struct{ name, llvm string }{
 	metadataSection: {"function metadata", "FunctionMetadata"},
 	contextSection:  {"context table", "CSNameTableSection"},
 	profileSection:  {"profiles", "LBRProfileSection"},
-	partialSection:  {"partial sum", ""},
+
+	compositeOffsetSection: {"composite function offsets", "CompositeFuncOffsetTableSection"},
+	compositeSection:       {"composite profiles", "CompositeProfileSection"},
+	partialSection:         {"partial sum", ""},
 }
 
 func (t sectionType) String() string { return cmp.Or(sectionNames[t].name, "section") }
@@ -90,9 +104,18 @@ var sectionFlags = map[sectionType][]sectionFlag{
 		{flagFlowSensitive, "fs-discriminator"},
 		{flagVTables, ""},
 	},
-	nameSection:     {{flagFixed, "fixlenmd5"}, {flagMD5, "md5"}, {flagUnique, "uniq"}},
-	offsetSection:   {{flagOrdered, "ordered"}},
+	nameSection:     {{flagNameHeaps, "eytzinger"}, {flagFixed, "fixlenmd5"}, {flagMD5, "md5"}, {flagUnique, "uniq"}},
+	symbolSection:   {{flagSymbolHeap, "md5"}},
+	offsetSection:   {{flagOrdered, "ordered"}, {flagOffsetArray, "eytzinger"}},
 	metadataSection: {{flagProbes, "probe"}, {flagAttributes, "attr"}},
+
+	compositeOffsetSection: {{flagOrdered, "ordered"}, {flagOffsetArray, "eytzinger"}},
+}
+
+// isKnown reports whether files of a version have sections of the type.
+func (t sectionType) isKnown(version uint64) bool {
+	_, known := sectionNames[t]
+	return known && (version >= version105 || t != compositeSection && t != compositeOffsetSection)
 }
 
 // flagWords returns LLVM's words for the flags that are set, and the flags that are not known.
@@ -124,6 +147,11 @@ const (
 	flagUnique uint64 = 1 << 34 // some name has uniqueSuffix
 
 	flagOrdered uint64 = 1 << 32 // offsetSection
+
+	// Of LLVM after release 23, under every version: tables that compilers search where they are.
+	flagNameHeaps   uint64 = 1 << 35 // nameSection: see readNameHeaps
+	flagOffsetArray uint64 = 1 << 33 // offsetSection: see readOffsetArray
+	flagSymbolHeap  uint64 = 1 << 32 // symbolSection: { u64:id } as a heap
 
 	flagProbes     uint64 = 1 << 32 // metadataSection
 	flagAttributes uint64 = 1 << 33

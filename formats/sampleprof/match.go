@@ -56,7 +56,8 @@ func (m *matcher) isNew(in *programFunction) bool {
 		return false
 	}
 	_, known := slices.BinarySearch(m.profile.Symbols, in.name)
-	return !known
+	_, knownID := slices.BinarySearch(m.profile.SymbolIDs, in.id)
+	return !known && !knownID
 }
 
 // rename records that a function of the profile has another name in the program.

@@ -229,6 +229,7 @@ func (m *Merger) addFunctions(in *input) (added Added, err error) {
 		m.sums.addBatch(batch{order, in.mapped})
 	}
 	m.head.addSymbols(in.profile.Symbols...)
+	m.head.addSymbolIDs(in.profile.SymbolIDs...)
 	return added, nil
 }
 
@@ -287,9 +288,10 @@ func (m *Merger) addKind(p *Profile) {
 // Merged is the sum of a [Merger] in the Merger's own form. Writing and summarizing it takes less time
 // and memory than making a [Profile] first.
 type Merged struct {
-	// Kind and Symbols of the sum. Callers may change them before writing.
-	Kind    Kind
-	Symbols []string
+	// Kind, Symbols and SymbolIDs of the sum. Callers may change them before writing.
+	Kind      Kind
+	Symbols   []string
+	SymbolIDs []uint64
 	// Functions is the number of functions; each context counts.
 	Functions int
 	// Left is the number of functions left out, inlined functions included. If a function has several
@@ -306,7 +308,7 @@ type Merged struct {
 
 // Finish returns the sum. Nothing may be added afterwards.
 func (m *Merger) Finish() *Merged {
-	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, sums: &m.sums}
+	r := &Merged{Kind: m.head.Kind, Symbols: m.head.Symbols, SymbolIDs: m.head.SymbolIDs, sums: &m.sums}
 	if s := &m.sums; s.ofBuild {
 		s.nameContexts()
 		s.functions, r.left, r.Left = s.splitBuilds(s.functions, r.Kind)
@@ -335,7 +337,7 @@ func (r *Merged) Profile() *Profile {
 	for i, index := range order.functions {
 		known.functions[1+i] = e.function(&r.sums.functions[index])
 	}
-	p := &Profile{Kind: r.Kind, Symbols: r.Symbols}
+	p := &Profile{Kind: r.Kind, Symbols: r.Symbols, SymbolIDs: r.SymbolIDs}
 	p.setFunctions(known)
 	return p
 }
@@ -347,7 +349,7 @@ func (r *Merged) writable() *packedProfile {
 	if r.packed.kind.ContextSensitive != r.Kind.ContextSensitive {
 		r.packed.summary = nil
 	}
-	r.packed.kind, r.packed.symbols = r.Kind, r.Symbols
+	r.packed.kind, r.packed.symbols, r.packed.symbolIDs = r.Kind, r.Symbols, r.SymbolIDs
 	return r.packed
 }
 

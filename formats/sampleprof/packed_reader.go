@@ -36,7 +36,13 @@ type filePacker struct {
 
 // isNotPlain reports whether a section shows that the file is not plain.
 func (s section) isNotPlain() bool {
-	return (s.kind == metadataSection || s.kind == partialSection) && s.size > 0 || s.kind == summarySection && s.flags&(flagContexts|flagVTables) != 0
+	switch s.kind {
+	case metadataSection, partialSection, compositeSection:
+		return s.size > 0
+	case summarySection:
+		return s.flags&(flagContexts|flagVTables) != 0
+	}
+	return s.kind == nameSection && s.flags&flagNameHeaps != 0
 }
 
 // A fileFunction is a function of a file. Its body begins at the end of the previous body.

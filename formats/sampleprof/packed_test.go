@@ -149,6 +149,9 @@ func FuzzAddFile(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
 	}
+	for _, data := range laterSeeds(f) {
+		f.Add(data)
+	}
 	f.Add(mustWrite(f, mustRead(f, randomText(6, 5, Kind{}, false)), WriteOptions{}))
 	first := mustWrite(f, mustRead(f, randomText(7, 5, Kind{}, false)), WriteOptions{})
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -20,6 +20,8 @@ type Profile struct {
 	// Symbols are the sorted names of all functions of the program, with and without samples;
 	// nil if the profile does not list them.
 	Symbols []string
+	// SymbolIDs are sorted GUIDs of functions of the program whose names the profile does not list.
+	SymbolIDs []uint64
 	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
 
@@ -27,8 +29,10 @@ type Profile struct {
 	odd      []error      // signs of damage in the file
 	extra    partialExtra // of a partial sum
 	format   Format       // of the file; "" if the profile was not read from one
-	gcov     uint32       // version of a file of FormatGCov
+	version  uint64       // of the file; 0 for text
 	numbered bool         // the file has names that are numbers, which are read as GUIDs
+	// blocks are the kinds of blocks in a composite profile, by type.
+	blocks map[uint64]*Blocks
 }
 
 // A Kind says what the samples of a profile are attached to.
@@ -322,6 +326,14 @@ func (p *Profile) addSymbols(names ...string) {
 		p.Symbols = append(p.Symbols, names...)
 		slices.Sort(p.Symbols)
 		p.Symbols = slices.Compact(p.Symbols)
+	}
+}
+
+func (p *Profile) addSymbolIDs(ids ...uint64) {
+	if len(ids) > 0 {
+		p.SymbolIDs = append(p.SymbolIDs, ids...)
+		slices.Sort(p.SymbolIDs)
+		p.SymbolIDs = slices.Compact(p.SymbolIDs)
 	}
 }
 

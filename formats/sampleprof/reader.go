@@ -1,7 +1,6 @@
 package sampleprof
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -32,6 +31,8 @@ type ReaderOptions struct {
 	FlowDiscriminators bool
 	// DiscriminatorBits is how many low bits of flow-sensitive discriminators to keep; 0 keeps all.
 	DiscriminatorBits int
+	// NewestVersion is the newest version of binary files to accept; 0 accepts all known versions.
+	NewestVersion int
 }
 
 func (o *ReaderOptions) mask() uint32 {
@@ -84,11 +85,15 @@ func Sections(name string, data []byte) ([]Section, error) {
 	}
 	c := cursor.New("section table", 0, data, le)
 	c.ULEB("magic")
-	c.ULEB("version")
+	version := c.ULEB("version")
 	var sections []Section
 	for _, s := range readSectionTable(c) {
 		flags, _ := s.flagWords()
-		sections = append(sections, Section{uint64(s.kind), cmp.Or(sectionNames[s.kind].llvm, "UnknownSection"), flags, s.offset, s.size})
+		word := sectionNames[s.kind].llvm
+		if word == "" || !s.kind.isKnown(version) {
+			word = "UnknownSection"
+		}
+		sections = append(sections, Section{uint64(s.kind), word, flags, s.offset, s.size})
 	}
 	return sections, flaw.InFile(c.Err(), name)
 }

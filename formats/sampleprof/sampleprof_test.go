@@ -300,6 +300,9 @@ func FuzzRead(f *testing.F) {
 	for _, v := range gcovVariants {
 		f.Add(v.build())
 	}
+	for _, data := range laterSeeds(f) {
+		f.Add(data)
+	}
 	f.Add([]byte("[f:100000.1 @ g]:0:0\n 70000.1: 5 g:3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		Read("", data, ReaderOptions{Lenient: true})

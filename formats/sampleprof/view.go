@@ -54,12 +54,11 @@ func (p *Profile) fileVersion() string {
 	case "", FormatText:
 		return ""
 	case FormatGCov:
-		if p.gcov == gcovLLVM {
+		if p.version == gcovLLVM {
 			return "*704"
 		}
-		return strconv.Itoa(int(p.gcov))
 	}
-	return strconv.Itoa(version)
+	return strconv.FormatUint(p.version, 10)
 }
 
 // hasVTables reports whether the function, or one inlined into it, uses virtual tables.

@@ -92,6 +92,15 @@ func (p Problem) Wantf(format string, args ...any) Problem {
 	return p
 }
 
+// WantVersions sets the versions allowed, up to newest, and says whether the version found is newer, rather than
+// any number that damage makes.
+func (p Problem) WantVersions(versions string, found, newest uint64) Problem {
+	if found > newest && found < 2*newest {
+		versions += ": it is newer than this release of profuse knows"
+	}
+	return p.Want(versions)
+}
+
 // Hint says what the owner of the file may do.
 func (p Problem) Hint(text string) Problem { p.hint = text; return p }
 

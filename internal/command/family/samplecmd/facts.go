@@ -27,6 +27,7 @@ type fileFacts struct {
 	HotThreshold uint64          `json:"hot_threshold"` // least count of a hot location, at LLVM's hot cutoff (99 %)
 	Symbols      int             `json:"symbols"`       // in the list of the program's functions
 	Sections     []sectionFacts  `json:"sections"`      // of an extensible binary file
+	Blocks       []blockFacts    `json:"blocks"`        // by type, of the functions of a composite profile
 	Hottest      []functionFacts `json:"hottest"`
 	// Selected are the functions that --function selects, the most samples first; null without the option.
 	Selected []functionFacts `json:"function_records,omitzero"`
@@ -41,6 +42,12 @@ type sectionFacts struct {
 	Flags  []string `json:"flags"`  // LLVM's words
 	Offset uint64   `json:"offset"` // in the file
 	Size   uint64   `json:"size"`
+}
+
+type blockFacts struct {
+	Type  uint64 `json:"type"` // 0 holds samples; others are left out
+	Count int    `json:"count"`
+	Size  uint64 `json:"size"` // of all, in bytes
 }
 
 // functionFacts describe one function or context.
@@ -74,7 +81,7 @@ type sampleFacts struct {
 func collectFacts(name string, data []byte, format formats.Format, opt *family.ShowOptions) (*fileFacts, error) {
 	f := &fileFacts{
 		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
-		Sections: []sectionFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
+		Sections: []sectionFacts{}, Blocks: []blockFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
 	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
@@ -86,9 +93,9 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 		}
 	}
 	f.collect(p, opt)
-	if format == formats.SampleGCov {
-		f.SetVersion(versionOf(p))
-		f.What += " version " + versionOf(p)
+	if version := versionOf(p); version != "" { // text has none
+		f.SetVersion(version)
+		f.What += " version " + version
 	}
 	return f, nil
 }
@@ -97,7 +104,10 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.contexts = p.Kind.ContextSensitive
-	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)
+	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)+len(p.SymbolIDs)
+	for _, b := range p.Blocks() {
+		f.Blocks = append(f.Blocks, blockFacts(b))
+	}
 	f.Locations, f.Samples = s.NumCounts, s.Total
 	f.HotThreshold, _ = s.Cutoffs.Hot()
 	if f.selecting {
@@ -228,6 +238,13 @@ func (f *fileFacts) Print(p *family.Printer) {
 			names = append(names, name)
 		}
 		rows = append(rows, [2]string{"Sections", strings.Join(names, "; ")})
+	}
+	for _, b := range f.Blocks {
+		row := [2]string{"Blocks", fmt.Sprintf("%s of type %d, %s", cli.Count(b.Count), b.Type, cli.Quantity(b.Size, "byte", "bytes"))}
+		if b.Type != 0 {
+			row[1] += ", left out: only type 0 is known"
+		}
+		rows = append(rows, row)
 	}
 	p.List(append(rows, f.Rows(p.Term, "")...))
 	printFunctions(p, f.Hottest, hottest)

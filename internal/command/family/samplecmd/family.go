@@ -59,9 +59,7 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		return res
 	}
 	res.Records = len(p.Functions)
-	if f == formats.SampleGCov { // of the other formats, there is one version
-		res.SetVersion(versionOf(p))
-	}
+	res.SetVersion(versionOf(p))
 	for _, err := range p.Check() {
 		res.Remarks = append(res.Remarks, res.Finding(err))
 	}
