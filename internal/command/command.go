@@ -155,9 +155,12 @@ llvm-profdata, for example through a link:
 
     ln -s "$(command -v profuse)" ~/bin/llvm-profdata
 
+In the environment, PROFUSE_LLVM_RELEASE=23 chooses the words and bytes of LLVM 23 (docs/differences.md).
+
 "profuse llvm-profdata --help" lists the commands.`, profdata.Main},
 	{"llvm-cov", `Takes the command line of llvm-cov and writes the same tracefiles, JSON and text as llvm-cov of LLVM 22, for the commands export, report and show. profuse does the
-same when it is started as llvm-cov, for example through a link.
+same when it is started as llvm-cov, for example through a link. In the environment, PROFUSE_LLVM_RELEASE=23 chooses the
+words and options of LLVM 23 (docs/differences.md).
 
 "profuse llvm-cov export --help" lists the options of a command.`, cov.Main},
 	{"llvm-mipdata", `Takes the command line of llvm-mipdata, the tool of the MIP branches of LLVM, and writes the same files and text. profuse does the same when it is started as
@@ -169,7 +172,14 @@ llvm-mipdata, for example through a link.
 // run runs the tool as the given program, whose name its messages have.
 func (t *llvmTool) run(ctx context.Context, env *cli.Env, program string, args []string) int {
 	interrupt.Allow(ctx, 0) // the tool does not watch ctx, and ends at a signal as LLVM's tools do
-	return t.main(args, clopt.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput)})
+	release, err := clopt.ParseRelease(env.Getenv(clopt.ReleaseVariable))
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s: error: %s\n", t.name, err)
+		return 1
+	}
+	return t.main(args, clopt.Env{
+		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Prog: program, MaxInput: int64(env.MaxInput), Release: release,
+	})
 }
 
 // command returns the tool as a subcommand. Its options are the tool's own.

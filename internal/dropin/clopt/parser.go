@@ -20,6 +20,8 @@ type Env struct {
 	Prog string
 	// MaxInput is the size limit for pipes and compressed files that the environment sets, in bytes; 0 if it sets none.
 	MaxInput int64
+	// Release is the LLVM release whose words and bytes the tool uses, see [ParseRelease]; 0 is the default.
+	Release int
 }
 
 // Inputs returns how the program opens its inputs.

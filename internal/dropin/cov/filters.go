@@ -57,12 +57,17 @@ func (t *tool) makeFilters() error {
 			t.filters = append(t.filters, f)
 		}
 	}
-	for _, pattern := range o.ignoreFile {
-		match, err := t.compile(pattern)
-		if err != nil {
-			return err
+	for _, of := range []struct {
+		patterns []string
+		rules    *[]func(string) bool
+	}{{o.ignoreFile, &t.ignore}, {o.includeFile, &t.include}} {
+		for _, pattern := range of.patterns {
+			match, err := t.compile(pattern)
+			if err != nil {
+				return err
+			}
+			*of.rules = append(*of.rules, match)
 		}
-		t.ignore = append(t.ignore, match)
 	}
 	return nil
 }

@@ -191,7 +191,7 @@ func (b *markupBody) branch(br *covmap.CountedBranch) {
 // marks the conditions that are not covered.
 func (b *markupBody) decision(m *covmap.MCDC) {
 	io.WriteString(b.w, "<pre class=\"decision\">")
-	share := describe(m, func(format string, args ...any) {
+	share := b.describe(m, func(format string, args ...any) {
 		line := escape(fmt.Sprintf(format, args...))
 		if strings.HasSuffix(line, "not covered") {
 			line = "<span class=\"lost\">" + line + "</span>"

@@ -41,7 +41,7 @@ func (p *page) writeIndex(w io.Writer, path string, rows []row, total row) {
 
 // signature ends an index.
 func (t *tool) signature(w io.Writer) {
-	io.WriteString(w, t.paint(w, withcolor.Cyan, "\n"+madeBy))
+	io.WriteString(w, t.paint(w, withcolor.Cyan, "\n"+madeBy+t.LLVMVersion()))
 }
 
 // indexes (DirectoryCoverageReport) writes the indexes of folders, inner folders first. The

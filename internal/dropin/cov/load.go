@@ -137,7 +137,7 @@ func (t *tool) addSources(path string) {
 	}
 }
 
-// addSource adds a source under its absolute name unless --ignore-filename-regex excludes it.
+// addSource adds a source under its absolute name unless --ignore-filename-regex or --include-filename-regex leaves it out.
 func (t *tool) addSource(path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -151,7 +151,8 @@ func (t *tool) addSource(path string) {
 }
 
 func (t *tool) ignored(file string) bool {
-	return slices.ContainsFunc(t.ignore, func(matches func(string) bool) bool { return matches(file) })
+	matches := func(matches func(string) bool) bool { return matches(file) }
+	return slices.ContainsFunc(t.ignore, matches) || len(t.include) > 0 && !slices.ContainsFunc(t.include, matches)
 }
 
 // load (CodeCoverageTool::load) reads the profile and the programs. It then drops the sources of the
@@ -199,7 +200,7 @@ func (t *tool) evaluate() error {
 	o := &t.opt
 	var opt covmap.EvaluateOptions
 	// Of several mappings of a function llvm-cov takes the first.
-	opt.FirstWins = true
+	opt.FirstWins, opt.NotExecuted = true, o.notExecuted
 	counts := new(irpgo.Profile)
 	// The profile is read while the programs are.
 	read := make(chan error, 1)

@@ -22,8 +22,9 @@ type tool struct {
 	remap     [][2]string // prefixes of file names: in the mapping, and on this machine
 	filters   []filter    // of functions; every filter must accept a function
 	ignore    []func(file string) bool
-	sources   []string // files to show or to export; none means all
-	hadSource bool     // the command line had a file or folder with a file
+	include   []func(file string) bool // all files if empty
+	sources   []string                 // files to show or to export; none means all
+	hadSource bool                     // the command line had a file or folder with a file
 	demangler []string
 
 	cov     *covmap.Coverage
@@ -52,7 +53,7 @@ func Main(args []string, env Env) int {
 		fmt.Fprint(env.Stderr, helpTop)
 		return 0
 	case "-version", "--version":
-		fmt.Fprint(env.Stdout, versionText)
+		fmt.Fprint(env.Stdout, env.VersionText(toolName))
 		return 0
 	case "gcov", "convert-for-testing":
 		fmt.Fprintf(env.Stderr, "error: the command %s of llvm-cov is not supported by profuse\n", args[0])

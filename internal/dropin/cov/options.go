@@ -47,7 +47,8 @@ type options struct {
 	numThreads    uint32 // every command runs on all CPUs
 
 	// Filters.
-	ignoreFile              []string
+	ignoreFile, includeFile []string
+	notExecuted             bool // lists the MC/DC test vectors that were not executed, too
 	name, nameFile, nameRE  []string
 	regionLT, regionGT      *float64 // in percent; nil without the option
 	lineLT, lineGT          *float64
@@ -81,25 +82,35 @@ func defaults() options {
 func (t *tool) parser(command string) *clopt.Parser {
 	o := &t.opt
 	var c *clopt.Command
+	var vectors, include string // help on options of LLVM 23
+	if t.IsRelease(23) {
+		vectors, include = help23Vectors, help23Include
+	}
 	switch command {
 	case "export":
-		c = clopt.NewCommand("", helpExport+helpFilters+helpInputs, t.export)
+		c = clopt.NewCommand("", helpExport+vectors+include+helpFilters+helpInputs, t.export)
 		o.ofExport(clopt.For(c))
 	case "report":
-		c = clopt.NewCommand("", helpReport+helpInputs, t.report)
+		c = clopt.NewCommand("", helpReport+include+helpInputs, t.report)
 		clopt.For(c).Bool(&o.showFunctions, "show-functions")
 	default:
-		c = clopt.NewCommand("", helpShow+helpFilters+helpInputs, t.show)
+		c = clopt.NewCommand("", helpShow+vectors+include+helpFilters+helpInputs, t.show)
 		o.ofShow(clopt.For(c))
 	}
 	c.Positional(&o.program, false)
 	c.NamedPositionals(&o.sources, "sources")
-	o.ofAll(clopt.For(c))
+	o.ofAll(clopt.For(c), t.VersionText(toolName))
 	o.ofFilters(clopt.For(c))
+	if t.IsRelease(23) {
+		clopt.For(c).Strings(&o.includeFile, "include-filename-regex")
+		if command != "report" {
+			clopt.For(c).Bool(&o.notExecuted, "show-mcdc-non-executed-vectors")
+		}
+	}
 	return &clopt.Parser{Env: t.Env, Top: c}
 }
 
-func (o *options) ofAll(c clopt.Commands) {
+func (o *options) ofAll(c clopt.Commands, version string) {
 	c.Strings(&o.object, "object")
 	c.String(&o.instrProfile, "instr-profile")
 	c.Bool(&o.emptyProfile, "empty-profile")
@@ -125,7 +136,7 @@ func (o *options) ofAll(c clopt.Commands) {
 	c.Bool(&o.branches, "show-branch-summary")
 	c.Bool(&o.mcdc, "show-mcdc-summary")
 	c.Bool(&o.instantiations, "show-instantiation-summary")
-	c.Version(versionText)
+	c.Version(version)
 	c.Generic()
 }
 

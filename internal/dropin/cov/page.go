@@ -3,7 +3,9 @@ package cov
 import (
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -335,7 +337,7 @@ func (p *page) outcomes(br *covmap.CountedBranch) []string {
 
 // decision (renderMCDCView) prints the MC/DC of a boolean expression.
 func (b *body) decision(m *covmap.MCDC) {
-	share := describe(m, func(format string, args ...any) {
+	share := b.describe(m, func(format string, args ...any) {
 		b.printf("%s  |", b.prefix)
 		b.printf(format+"\n", args...)
 	})
@@ -348,7 +350,7 @@ func (b *body) decision(m *covmap.MCDC) {
 
 // describe passes the description of a decision, as MCDCRecord prints it, to say line by line.
 // It returns the percentage of covered conditions. say adds the prefix of each line.
-func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float64) {
+func (t *tool) describe(m *covmap.MCDC, say func(format string, args ...any)) (share float64) {
 	say("---> MC/DC Decision Region (%d:%d) to (%d:%d)", m.Start.Line, m.Start.Column, m.End.Line, m.End.Column)
 	say("")
 	say("  Number of Conditions: %d", len(m.Conditions))
@@ -356,31 +358,20 @@ func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float
 		say("     Condition C%d --> (%d:%d)", i+1, c.Start.Line, c.Start.Column)
 	}
 	say("")
-	say("  Executed MC/DC Test Vectors:")
-	say("")
-	if len(m.Vectors) == 0 {
-		say("     None.")
+	if t.IsRelease(23) {
+		say("  MC/DC Test Vectors:")
+		say("")
+		say("  Executed:")
 	} else {
-		names := make([]string, len(m.Conditions))
-		for i := range names {
-			names[i] = "C" + strconv.Itoa(i+1)
-		}
-		say("     %s    Result", strings.Join(names, ", "))
+		say("  Executed MC/DC Test Vectors:")
 	}
-	for i := range m.Vectors {
-		vector := &m.Vectors[i]
-		values := make([]string, len(vector.Conditions))
-		for k, c := range vector.Conditions {
-			values[k] = [...]string{covmap.NotEvaluated: "-", covmap.False: "F", covmap.True: "T"}[c]
-			if m.Conditions[k].ConstantTrue || m.Conditions[k].ConstantFalse {
-				values[k] = "C"
-			}
-		}
-		result := "F"
-		if vector.Result {
-			result = "T"
-		}
-		say("  %d { %s  = %s      }", i+1, strings.Join(values, ",  "), result)
+	say("")
+	describeVectors(m, slices.Values(m.Vectors), say)
+	if t.opt.notExecuted {
+		say("")
+		say("  Not executed:")
+		say("")
+		describeVectors(m, m.NotExecuted(), say)
 	}
 	say("")
 	// Conditions that were folded to a constant are not counted.
@@ -402,4 +393,33 @@ func describe(m *covmap.MCDC, say func(format string, args ...any)) (share float
 		share = float64(covered) / float64(counted) * 100
 	}
 	return share
+}
+
+// describeVectors describes test vectors, in a table if there are any.
+func describeVectors(m *covmap.MCDC, vectors iter.Seq[covmap.TestVector], say func(format string, args ...any)) {
+	number := 0
+	for vector := range vectors {
+		if number++; number == 1 {
+			names := make([]string, len(m.Conditions))
+			for i := range names {
+				names[i] = "C" + strconv.Itoa(i+1)
+			}
+			say("     %s    Result", strings.Join(names, ", "))
+		}
+		values := make([]string, len(vector.Conditions))
+		for k, c := range vector.Conditions {
+			values[k] = [...]string{covmap.NotEvaluated: "-", covmap.False: "F", covmap.True: "T"}[c]
+			if m.Conditions[k].ConstantTrue || m.Conditions[k].ConstantFalse {
+				values[k] = "C"
+			}
+		}
+		result := "F"
+		if vector.Result {
+			result = "T"
+		}
+		say("  %d { %s  = %s      }", number, strings.Join(values, ",  "), result)
+	}
+	if number == 0 {
+		say("     None.")
+	}
 }

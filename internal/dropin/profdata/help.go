@@ -1,10 +1,10 @@
 package profdata
 
-// versionText names the LLVM release whose llvm-profdata this tool replaces, in the form that build scripts search for.
-const versionText = "profuse, speaking llvm-profdata\n  LLVM version 22.1.8\n"
+// toolName is the tool that profuse stands in for.
+const toolName = "llvm-profdata"
 
 // The help texts have profuse's own wording; only names, meanings and defaults of options are llvm-profdata's.
-const helpTop = `OVERVIEW: LLVM profile data (profuse speaking llvm-profdata 22)
+const helpTop = `OVERVIEW: LLVM profile data (profuse speaking llvm-profdata)
 
 USAGE: PROG [subcommand] [options]
 
@@ -57,7 +57,7 @@ OPTIONS:
   --temporal-profile-max-trace-length=<n>
                                 Functions to keep of each (default: 10000)
   --keep-vtable-symbols         Keep the names of virtual tables
-  --write-prev-version          Write version 11 of the indexed format, not 13
+  --write-prev-version          Write version 11 of the indexed format
   --dump-input-file-list        Print the inputs with their weights, and exit
   --supplement-instr-with-sample=<file>
                                 Make functions warm or hot that are cold in the

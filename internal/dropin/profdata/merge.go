@@ -8,10 +8,11 @@ import (
 	"github.com/profuse-pgo/profuse/internal/memlimit"
 )
 
-// LLVM 22 writes indexedVersion by default and previousVersion with --write-prev-version.
+// LLVM 22 and 23 write their own indexed version by default, and previousVersion with --write-prev-version.
 const (
-	llvmRelease     = 22
+	llvmRelease     = 22 // whose order of records both have
 	indexedVersion  = 13
+	indexed23       = 14
 	previousVersion = 11
 )
 
@@ -71,8 +72,11 @@ func (t *tool) write(out *output, m *irpgo.Merged) (err error) {
 		err = &failure{message: "cannot write a non-text format profile to the terminal"}
 	default:
 		version := uint32(indexedVersion)
-		if t.opt.writePrevVersion {
+		switch {
+		case t.opt.writePrevVersion:
 			version = previousVersion
+		case t.IsRelease(23):
+			version = indexed23
 		}
 		err = m.WriteIndexed(out, irpgo.IndexedOptions{
 			Version: version, Sparse: t.opt.sparse, LLVMRelease: llvmRelease,

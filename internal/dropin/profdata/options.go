@@ -136,7 +136,7 @@ func (t *tool) parser() *clopt.Parser {
 	merge.Near, show.Near = strings.Fields(nearMerge), strings.Fields(nearShow)
 	order.Near, overlap.Near = strings.Fields(nearOrder), strings.Fields(nearOverlap)
 
-	o.global(clopt.For(top))
+	o.global(clopt.For(top), t.VersionText(toolName))
 	clopt.For(merge, show, order, overlap).String(&o.output, "output").Alias("o")
 	clopt.For(merge, show, overlap).String(&o.function, "function")
 	clopt.For(merge, show).String(&o.debugInfo, "debug-info")
@@ -160,7 +160,7 @@ func (t *tool) parser() *clopt.Parser {
 
 // global declares the options of the top level, which every command accepts. The thousands of
 // options that LLVM's libraries add there (optimizer, code generators …) are unknown here.
-func (o *options) global(top clopt.Commands) {
+func (o *options) global(top clopt.Commands, version string) {
 	top.Strings(&o.debugFileDirs, "debug-file-directory")
 	clopt.AddChoice(top, &o.correlate, "correlate",
 		clopt.Choice[string]{Name: ""},
@@ -174,7 +174,7 @@ func (o *options) global(top clopt.Commands) {
 	top.Bool(&o.sample.flowSensitive, "profile-isfs")
 	top.Bool(&o.sample.vtables, "extbinary-write-vtable-type-prof")
 	top.BoolFunc("color", o.color.Set)
-	top.Version(versionText)
+	top.Version(version)
 }
 
 func addKind(cs clopt.Commands, p *profileKind, heading string, more ...clopt.Choice[profileKind]) {

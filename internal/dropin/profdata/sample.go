@@ -55,8 +55,12 @@ func (t *tool) useSample(name string, refused []sampleprof.Format, use func(data
 		if format, _ = sampleprof.Detect(data); slices.Contains(refused, format) {
 			return &failure{whence: name, message: llvmerr.SampleFormat.Text}
 		}
+		newest := 103
+		if t.IsRelease(23) {
+			newest = 104
+		}
 		return use(data, sampleprof.ReaderOptions{
-			Lenient: true, FlowDiscriminators: o.flowSensitive, DiscriminatorBits: o.discriminatorBits,
+			Lenient: true, NewestVersion: newest, FlowDiscriminators: o.flowSensitive, DiscriminatorBits: o.discriminatorBits,
 		})
 	})
 	if f := (*failure)(nil); errors.As(err, &f) {

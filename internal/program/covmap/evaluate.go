@@ -18,7 +18,9 @@ type EvaluateOptions struct {
 	// by its first record there. The counts of differently compiled records are lost. With compilers before LLVM 22,
 	// about half of the functions of another build look like functions that did not run.
 	FirstWins bool
-	RanOnly   bool // leaves out source files in which nothing ran, and functions that are only in such files
+	// NotExecuted keeps what [MCDC.NotExecuted] needs.
+	NotExecuted bool
+	RanOnly     bool // leaves out source files in which nothing ran, and functions that are only in such files
 	// Info describes the file of the profile; nil stands for a profile of LLVM 19 or later.
 	Info *irpgo.Info
 	// Counted, if not nil, separates the counts of programs that contain different functions with one

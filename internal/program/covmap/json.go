@@ -289,10 +289,12 @@ func (j *jsonText) mcdc(m *MCDC) {
 		j.bool(c.Covered)
 	}
 	j.text("],[")
-	for i := range m.Vectors {
-		j.comma(i)
+	n := 0
+	vector := func(v *TestVector, executed bool) {
+		j.comma(n)
+		n++
 		j.text(`{"conditions":[`)
-		for k, v := range m.Vectors[i].Conditions {
+		for k, v := range v.Conditions {
 			j.comma(k)
 			if v == NotEvaluated {
 				j.text("null")
@@ -300,9 +302,17 @@ func (j *jsonText) mcdc(m *MCDC) {
 				j.bool(v == True)
 			}
 		}
-		j.text(`],"executed":true,"result":`)
-		j.bool(m.Vectors[i].Result)
+		j.text(`],"executed":`)
+		j.bool(executed)
+		j.text(`,"result":`)
+		j.bool(v.Result)
 		j.text("}")
+	}
+	for i := range m.Vectors {
+		vector(&m.Vectors[i], true)
+	}
+	for v := range m.NotExecuted() {
+		vector(&v, false)
 	}
 	j.text("]]")
 }

@@ -2,6 +2,7 @@ package covmap
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -14,6 +15,17 @@ type MCDC struct {
 	File       uint32       // virtual file
 	Conditions []Condition  // in the order of the mapping, except that the condition evaluated first comes first
 	Vectors    []TestVector // the executed test vectors: first all vectors with the result false
+
+	notExecuted iter.Seq[TestVector] // nil unless asked for
+}
+
+// NotExecuted yields the test vectors that were not executed, in the order of Vectors; none without
+// [EvaluateOptions.NotExecuted]. There may be 2^31.
+func (m *MCDC) NotExecuted() iter.Seq[TestVector] {
+	if m.notExecuted == nil {
+		return func(func(TestVector) bool) {}
+	}
+	return m.notExecuted
 }
 
 // A Condition is one operand of a [MCDC].
@@ -91,7 +103,7 @@ func (e *evaluator) condition(f *Function, r *region, bitmap []byte) error {
 				return flaw.At("coverage mapping", f.record.at).Field("conditions of " + f.PGOName).Got("a cycle, or one that is not there").
 					Want("each condition followed by later ones").Corrupt()
 			}
-			f.MCDC = append(f.MCDC, g.evaluate(bitmap, e.opt.bitmapsByCondition()))
+			f.MCDC = append(f.MCDC, g.evaluate(bitmap, &e.opt))
 		}
 		return nil
 	}
@@ -181,7 +193,7 @@ type numbered struct {
 
 // evaluate returns the coverage of the decision. Its time depends on how many bits are set, not on
 // how many vectors are possible.
-func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
+func (g *conditionGraph) evaluate(bitmap []byte, opt *EvaluateOptions) MCDC {
 	r := &g.d.region
 	m := MCDC{Start: r.Start, End: r.End, File: r.File, Conditions: make([]Condition, len(g.d.conditions))}
 	for i, c := range g.d.conditions {
@@ -195,7 +207,7 @@ func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 	}
 	first, n := uint64(r.Bits)-g.vectors, g.vectors
 	vectorOf := g.vector
-	if byCondition {
+	if opt.bitmapsByCondition() {
 		first, n, vectorOf = 8*uint64(r.Bits), 1<<min(len(g.d.conditions), 32), g.vectorOfConditions
 	} else if uint64(r.Bits) < g.vectors {
 		return m
@@ -217,7 +229,29 @@ func (g *conditionGraph) evaluate(bitmap []byte, byCondition bool) MCDC {
 		}
 	}
 	m.findPairs(len(found[0]))
+	if opt.NotExecuted {
+		m.notExecuted = func(yield func(TestVector) bool) { g.eachOther(found, yield) }
+	}
 	return m
+}
+
+// eachOther yields the vectors that were not found, by result and number. found has the others in this order.
+func (g *conditionGraph) eachOther(found [2][]numbered, yield func(TestVector) bool) {
+	for result, executed := range found {
+		for _, end := range g.ends { // by number
+			if end.value != result {
+				continue
+			}
+			first := g.offset[end.from][end.value]
+			for number := first; number < first+g.width[end.from]; number++ {
+				if len(executed) > 0 && executed[0].number == number {
+					executed = executed[1:]
+				} else if v, _ := g.vector(number); !yield(v.TestVector) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // eachBit calls fn with the number of each set bit among the n bits from first on; first is bit 0.
