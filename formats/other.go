@@ -47,9 +47,9 @@ func WrongFormat(name string, data []byte, want string) error {
 	return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 }
 
-// withArticle returns "an ELF program" for "ELF program". Data has no article.
+// withArticle returns "an ELF program" for "ELF program". "… data" and "… data as text" have no article.
 func withArticle(noun string) string {
-	if strings.HasPrefix(noun, "codegen data") {
+	if thing, _, _ := strings.Cut(noun, " as "); strings.HasSuffix(thing, " data") {
 		return noun
 	}
 	if strings.ContainsRune("AEIOaeio", rune(noun[0])) {

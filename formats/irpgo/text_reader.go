@@ -107,9 +107,6 @@ const (
 	longTextName = 4 << 10
 )
 
-// codegenDirectives begin the text of codegen data (llvm-cgdata), which is no profile.
-var codegenDirectives = []string{"outlined_hash_tree", "stable_function_map"}
-
 // beginsAsText is looksLikeText, but looks at the first lines that count.
 func beginsAsText(data []byte) bool {
 	data = data[:min(len(data), textHead)]
@@ -122,11 +119,6 @@ func beginsAsText(data []byte) bool {
 	}
 	name := d.line()
 	if name[0] == directiveMark { // also one of a newer LLVM
-		for _, other := range codegenDirectives {
-			if string(name[1:]) == other {
-				return false
-			}
-		}
 		return len(bytes.Trim(name[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")) == 0
 	}
 	if d.pos == len(data) && data[d.pos-1] != '\n' {

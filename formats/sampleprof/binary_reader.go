@@ -40,6 +40,7 @@ type binaryReader struct {
 	nested    int  // with heaps, how many names are in the first one, and in the second one
 	flat      int
 	composite bool // bodies have blocks
+	blocks    map[uint64]blockSum
 
 	functions slab.Slab[Function]
 	samples   slab.Slab[Sample]
@@ -97,7 +98,7 @@ func (r *binaryReader) read(format Format) (*Profile, error) {
 	if i := slices.Index(r.used, false); i >= 0 && c.Err() == nil {
 		r.addDoubt(otherDoubt, c, c.At(-1).Field("name "+r.names[i].String()).Got("in the table alone").Want("used by a function"))
 	}
-	r.p.odd = append(r.doubts.errors(), r.p.checkBlocks()...)
+	r.p.odd = append(r.doubts.errors(), r.finishBlocks()...)
 	return r.p, c.Err()
 }
 

@@ -1,7 +1,6 @@
 package sampleprof
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,24 +11,6 @@ import (
 
 // sampleBlock is the type of the blocks with samples of branches (LBR). It is the only type so far.
 const sampleBlock = 0
-
-// Blocks are the blocks of one type in the functions of a composite profile, inlined functions included.
-// LLVM plans types besides 0, the samples of a function, for counts of other events.
-type Blocks struct {
-	Type  uint64
-	Count int
-	Size  uint64 // in bytes
-}
-
-// Blocks returns what blocks the functions of a composite profile have, by type; none for other profiles.
-func (p *Profile) Blocks() []Blocks {
-	all := make([]Blocks, 0, len(p.blocks))
-	for _, b := range p.blocks {
-		all = append(all, *b)
-	}
-	slices.SortFunc(all, func(a, b Blocks) int { return cmp.Compare(a.Type, b.Type) })
-	return all
-}
 
 // readBlocks reads the blocks of a function. It skips types that are not known.
 func (r *binaryReader) readBlocks(c *cursor.Cursor, f *Function, top bool) {
@@ -53,7 +34,7 @@ func (r *binaryReader) readBlocks(c *cursor.Cursor, f *Function, top bool) {
 		if c.Err() != nil {
 			return
 		}
-		r.p.addBlock(kind, size)
+		r.addBlock(kind, size)
 		if kind != sampleBlock {
 			continue
 		}
@@ -70,27 +51,36 @@ func (r *binaryReader) readBlocks(c *cursor.Cursor, f *Function, top bool) {
 	}
 }
 
-func (p *Profile) addBlock(kind, size uint64) {
-	b := p.blocks[kind]
-	if b == nil {
-		if p.blocks == nil {
-			p.blocks = make(map[uint64]*Blocks)
-		}
-		b = &Blocks{Type: kind}
-		p.blocks[kind] = b
-	}
-	b.Count++
-	b.Size += size
+// blockSum is the number and the bytes of the blocks of one type.
+type blockSum struct {
+	count int
+	size  uint64
 }
 
-// checkBlocks returns a remark on blocks that readers skip, and that a profile loses when it is written.
-func (p *Profile) checkBlocks() []error {
-	var skipped Blocks
-	types := slices.Sorted(maps.Keys(p.blocks))
-	types = slices.DeleteFunc(types, func(kind uint64) bool { return kind == sampleBlock })
-	for _, kind := range types {
-		skipped.Count += p.blocks[kind].Count
-		skipped.Size += p.blocks[kind].Size
+func (r *binaryReader) addBlock(kind, size uint64) {
+	if r.blocks == nil {
+		r.blocks = make(map[uint64]blockSum)
+	}
+	sum := r.blocks[kind]
+	r.blocks[kind] = blockSum{sum.count + 1, sum.size + size}
+}
+
+// finishBlocks sets the blocks of the profile. It returns a remark on blocks that the reader skipped, and that the
+// profile loses when it is written.
+func (r *binaryReader) finishBlocks() []error {
+	var skipped blockSum
+	var types []uint64
+	for _, kind := range slices.Sorted(maps.Keys(r.blocks)) {
+		sum := r.blocks[kind]
+		r.p.Blocks = append(r.p.Blocks, struct {
+			Type  uint64
+			Count int
+			Size  uint64
+		}{kind, sum.count, sum.size})
+		if kind != sampleBlock {
+			types = append(types, kind)
+			skipped.count, skipped.size = skipped.count+sum.count, skipped.size+sum.size
+		}
 	}
 	if len(types) == 0 {
 		return nil
@@ -99,6 +89,6 @@ func (p *Profile) checkBlocks() []error {
 	if n := len(types); n > 1 {
 		which = fmt.Sprintf("%d types, such as %d", n, types[0])
 	}
-	return []error{flaw.In(compositeSection.String()).Field("blocks").Gotf("%d of %s, with %d bytes", skipped.Count, which, skipped.Size).
+	return []error{flaw.In(compositeSection.String()).Field("blocks").Gotf("%d of %s, with %d bytes", skipped.count, which, skipped.size).
 		Wantf("type %d alone, which this release of profuse knows: it leaves out the others", sampleBlock).Remark()}
 }

@@ -24,6 +24,13 @@ type Profile struct {
 	SymbolIDs []uint64
 	// Summary is the summary that the file holds; nil for formats without one, such as text.
 	Summary *Summary
+	// Blocks says what blocks the functions of a composite file have, by type, inlined functions included: how many,
+	// and their bytes. Type 0 holds samples; other types, which LLVM plans for counts of other events, are left out.
+	Blocks []struct {
+		Type  uint64
+		Count int
+		Size  uint64
+	}
 
 	known    *functionMap // Functions in LLVM's map order; nil if their own order determines it
 	odd      []error      // signs of damage in the file
@@ -31,8 +38,6 @@ type Profile struct {
 	format   Format       // of the file; "" if the profile was not read from one
 	version  uint64       // of the file; 0 for text
 	numbered bool         // the file has names that are numbers, which are read as GUIDs
-	// blocks are the kinds of blocks in a composite profile, by type.
-	blocks map[uint64]*Blocks
 }
 
 // A Kind says what the samples of a profile are attached to.

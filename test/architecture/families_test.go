@@ -102,3 +102,53 @@ func formatConstants(t *testing.T) map[string]bool {
 	}
 	return constants
 }
+
+// familyMarks are words of the files of a family, by its package. Only this package may look for them: package formats
+// asks the families one after the other, so no family has to know what is another's.
+var familyMarks = map[string][]string{
+	"formats/cgdata":     {":outlined_hash_tree", ":stable_function_map"},
+	"formats/ctxprof":    {"FlatProfiles"},
+	"formats/iprof":      {"conditionalProfiles"},
+	"formats/memprof":    {"HeapProfileRecords", "DataAccessProfiles"},
+	"formats/sampleprof": {"!CFGChecksum: "},
+}
+
+// TestFamiliesKnowNoOther: no package has the words of another family's files in its code.
+func TestFamiliesKnowNoOther(t *testing.T) {
+	found := make(map[string]bool)
+	ours := packages(t, false)
+	for _, file := range tree(t) {
+		pkg := path.Dir(file)
+		// The drop-in commands speak as LLVM's tools, of all formats.
+		if ours[pkg] == nil || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(pkg, "internal/dropin/") {
+			continue
+		}
+		parsed := oracle.Must(parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0))(t)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			for home, marks := range familyMarks {
+				for _, mark := range marks {
+					switch at := strings.Contains(text, mark); {
+					case !at:
+					case pkg == home:
+						found[mark] = true
+					default:
+						t.Errorf("%s has %q, a word of %s", file, mark, home)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for home, marks := range familyMarks {
+		for _, mark := range marks {
+			if !found[mark] {
+				t.Errorf("%s has no word %q", home, mark)
+			}
+		}
+	}
+}

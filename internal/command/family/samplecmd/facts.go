@@ -105,7 +105,7 @@ func (f *fileFacts) collect(p *sampleprof.Profile, opt *family.ShowOptions) {
 	s := p.Summarize()
 	f.contexts = p.Kind.ContextSensitive
 	f.Kind, f.Functions, f.Symbols = p.Kind.String(), len(p.Functions), len(p.Symbols)+len(p.SymbolIDs)
-	for _, b := range p.Blocks() {
+	for _, b := range p.Blocks {
 		f.Blocks = append(f.Blocks, blockFacts(b))
 	}
 	f.Locations, f.Samples = s.NumCounts, s.Total
