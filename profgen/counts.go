@@ -86,13 +86,16 @@ func disjoint(ranges []piece) []piece {
 			}
 		}
 		if end.some {
-			out = append(out, piece{Span{start, addr}, count})
+			if open {
+				out = append(out, piece{Span{start, addr}, count})
+			}
 			count -= end.count
 			start = addr + 1
 			if end.zero {
 				depth--
 			}
-			open = count > 0 || depth > 0
+			// depth counts places where ranges of count 0 begin and end, not these ranges, so it may be negative.
+			open = count > 0 || depth != 0
 		}
 	}
 	return out

@@ -38,10 +38,13 @@ func (p *Program) pieces(c *Counts, all bool) []piece {
 			zero[of.function] = true
 		}
 	}
+	covered := make(map[Span]bool)
 	for i := range fs.list {
-		if all || zero[i] {
-			for _, r := range fs.list[i].ranges {
-				ranges = append(ranges, piece{Span: Span{r[0], r[1] - 1}})
+		for _, r := range fs.list[i].ranges {
+			s := Span{r[0], r[1] - 1}
+			if _, ran := c.Ranges[s]; (all || zero[i]) && !ran && !covered[s] {
+				covered[s] = true
+				ranges = append(ranges, piece{Span: s})
 			}
 		}
 	}
