@@ -9,7 +9,7 @@
 //	...
 //	p, err := program.Lines(counts)
 //
-// Profiles are by source lines (AutoFDO), of x86-64 programs in ELF files with debug information and a symbol table.
+// Profiles are by source lines (AutoFDO), of programs for x86-64 and AArch64 in ELF files with debug information and a symbol table.
 //
 // # How counts become a profile
 //

@@ -56,7 +56,7 @@ func Open(file *symbolize.File, opt Options) (*Program, error) {
 	switch {
 	case file.MachO, file.PointerSize != 8, file.BigEndian, p.code.decode == nil:
 		return nil, flaw.File(file.Name).Field("program").Gotf("%s for %s", map[bool]string{true: "Mach-O", false: "ELF"}[file.MachO], file.Arch).
-			Want("ELF for x86_64").Unsupported()
+			Want("ELF for x86_64 or aarch64").Unsupported()
 	case !p.findBases():
 		return nil, flaw.File(file.Name).Field("segments").Got("none with code").Want("at least one").Corrupt()
 	}

@@ -38,6 +38,8 @@ func For(arch string) Decoder {
 	switch arch {
 	case "x86_64":
 		return decodeX86
+	case "aarch64":
+		return decodeARM64
 	}
 	return nil
 }
