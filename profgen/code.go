@@ -41,18 +41,23 @@ func (c *code) read(f *symbolize.File, starts map[int][]uint64) error {
 		if err != nil {
 			return err
 		}
-		slices.Sort(at)
-		at = slices.Compact(at)
-		from, _ := slices.BinarySearch(at, s.Addr)
-		to, _ := slices.BinarySearch(at, s.Addr+uint64(len(data)))
-		if at = at[from:to]; len(at) > 0 {
-			c.sections = append(c.sections, codeSection{
-				addr: s.Addr, data: data, starts: at, done: make([]bool, len(at)), at: make([]uint8, len(data)),
-			})
-		}
+		c.add(s.Addr, data, at)
 	}
 	slices.SortFunc(c.sections, func(a, b codeSection) int { return cmp.Compare(a.addr, b.addr) })
 	return nil
+}
+
+// add adds a section. starts are the addresses of its symbols.
+func (c *code) add(addr uint64, data []byte, starts []uint64) {
+	slices.Sort(starts)
+	starts = slices.Compact(starts)
+	from, _ := slices.BinarySearch(starts, addr)
+	to, _ := slices.BinarySearch(starts, addr+uint64(len(data)))
+	if starts = starts[from:max(from, to)]; len(starts) > 0 {
+		c.sections = append(c.sections, codeSection{
+			addr: addr, data: data, starts: starts, done: make([]bool, len(starts)), at: make([]uint8, len(data)),
+		})
+	}
 }
 
 func (c *code) decodeAll() int {

@@ -3,6 +3,8 @@ package profgen
 import (
 	"cmp"
 	"slices"
+
+	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
 // External is the address that stands for all addresses outside the program.
@@ -17,6 +19,16 @@ type Counts struct {
 // NewCounts returns counts without samples.
 func NewCounts() *Counts {
 	return &Counts{make(map[Span]uint64), make(map[Span]uint64)}
+}
+
+// AddTo adds the counts, multiplied by weight, to a sum.
+func (c *Counts) AddTo(sum *Counts, weight uint64) {
+	for s, n := range c.Ranges {
+		sum.Ranges[s], _ = saturate.AddScaled(sum.Ranges[s], n, weight)
+	}
+	for s, n := range c.Branches {
+		sum.Branches[s], _ = saturate.AddScaled(sum.Branches[s], n, weight)
+	}
 }
 
 // A Span is a pair of addresses of instructions.

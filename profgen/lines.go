@@ -15,6 +15,9 @@ type LineOptions struct {
 	AllFunctions bool
 	// TrimCold drops functions whose total is below the counts that make up 99.9999 % of all.
 	TrimCold bool
+	// LLVMCompat looks for functions also at the address External, as LLVM does: code that the linker has dropped may be
+	// there, and becomes the caller of what is called from outside.
+	LLVMCompat bool
 	// SumTotals makes the total of a function the sum of its counts. By default it is the sum over its
 	// instructions of count and size in bytes.
 	SumTotals bool
@@ -24,7 +27,7 @@ type LineOptions struct {
 // a part of the debug information.
 func (p *Program) Lines(c *Counts, opt LineOptions) (*sampleprof.Profile, error) {
 	g := &lineMaker{program: p, names: make(map[string]*lines)}
-	err := g.add(g.program.pieces(c, opt.AllFunctions), sorted(c.Branches))
+	err := g.add(p.pieces(c, opt.AllFunctions), sorted(c.Branches), opt.LLVMCompat)
 	return g.finish(opt), err
 }
 
@@ -87,8 +90,9 @@ type step struct {
 // atATime bounds the addresses looked up in one batch, and so the memory.
 const atATime = 1 << 20
 
-// add adds the counts of the instructions in pieces, and of branches in the order of their addresses.
-func (g *lineMaker) add(pieces, branches []piece) error {
+// add adds the counts of the instructions in pieces, and of branches in the order of their addresses; with external
+// also where branches from outside come from.
+func (g *lineMaker) add(pieces, branches []piece, external bool) error {
 	p := g.program
 	calls := branches[:0:0]
 	for _, b := range branches {
@@ -98,7 +102,7 @@ func (g *lineMaker) add(pieces, branches []piece) error {
 		}
 		f := g.function(name)
 		f.head = saturate.Add(f.head, b.count)
-		if b.From != External {
+		if b.From != External || external {
 			calls = append(calls, b)
 		}
 	}

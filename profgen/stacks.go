@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"github.com/profuse-pgo/profuse/internal/program/decode"
 	"github.com/profuse-pgo/profuse/internal/saturate"
 )
 
@@ -66,17 +65,8 @@ func (p *Program) ends(b Span) ends {
 	return e
 }
 
-// Faults say how many runs of instructions do not fit the program. Runs that do not begin and end in the program, or
-// cannot be one run, are in no range of the counts.
-type Faults struct {
-	Runs         uint64 // in all
-	OffBoundary  uint64 // do not begin at an instruction, or end at one that never branches
-	NoFunction   uint64 // begin outside the functions of the debug information; they do not count below
-	LeaveRange   uint64 // end outside the function's range in which they begin
-	CrossesJumps uint64 // have a jump, a call or a return before their end
-}
-
-// Counts returns the sums, and what does not fit.
+// Counts returns the sums, and how the runs fit the program. Runs that do not begin and end in the program, or cannot be
+// one run, are in no range of the counts.
 func (s *Stacks) Counts() (*Counts, Faults) {
 	c := NewCounts()
 	for i, e := range s.ends {
@@ -85,40 +75,12 @@ func (s *Stacks) Counts() (*Counts, Faults) {
 		}
 	}
 	var f Faults
-	p := s.program
 	for i, r := range s.runs.list {
-		n := s.ran[i]
-		f.Runs += n
-		begins, ends := r.From != External, r.To != External
-		fits := begins && ends && p.code.runs(r.From, r.To)
-		if fits {
-			c.Ranges[r] = n
-		}
-		if !begins && !ends {
-			continue
-		}
-		if !begins || !p.code.branches(r.To) {
-			f.OffBoundary += n
-		}
-		of := p.functions.find(r.From)
-		if of == nil {
-			f.NoFunction += n
-			continue
-		}
-		if r.To >= of.end {
-			f.LeaveRange += n
-		}
-		if begins && ends && !fits {
-			f.CrossesJumps += n
+		if f.add(s.program, r, s.ran[i]) {
+			c.Ranges[r] = s.ran[i]
 		}
 	}
 	return c, f
-}
-
-// branches reports whether the instruction at an address may pass control elsewhere.
-func (c *code) branches(addr uint64) bool {
-	in, ok := c.next(addr, addr)
-	return ok && in.class != decode.Other
 }
 
 // spans numbers different spans in the order of their first appearance. It is a hash table with open addressing.

@@ -35,7 +35,7 @@ func ReadUnsymbolized(name string, data []byte, base uint64) (*Counts, error) {
 	}
 	for len(r.data) > 0 {
 		if r.data[0] == '[' {
-			return nil, r.flaw(r.line+1).Field("table").Got("one of a context").Want("a profile without contexts").Unsupported()
+			return nil, r.flaw(r.line + 1).Field("table").Got("one of a context").Want("a profile without contexts").Unsupported()
 		}
 		for _, t := range []struct {
 			mark string

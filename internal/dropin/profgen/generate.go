@@ -25,15 +25,17 @@ func (t *tool) generate() error {
 		return err
 	}
 	t.warnOfProgram(program)
-	if program.Probes && !t.opt.dwarf {
+	counts, err := t.readCounts(program)
+	switch {
+	case err != nil:
+		return err
+	case t.opt.skip: // llvm-profgen then writes nothing: an unsymbolized profile is its input
+		return nil
+	case program.Probes && !t.opt.dwarf:
 		return errors.New("a profile by pseudo probes is not supported by profuse; --use-dwarf-correlation makes one by lines")
 	}
-	counts, err := t.readCounts(program)
-	if err != nil {
-		return err
-	}
 	p, err := program.Lines(counts, profgen.LineOptions{
-		AllFunctions: t.opt.allFunctions, SumTotals: t.opt.sumTotals, TrimCold: t.opt.trimCold,
+		AllFunctions: t.opt.allFunctions, SumTotals: t.opt.sumTotals, TrimCold: t.opt.trimCold, LLVMCompat: true,
 	})
 	if p == nil {
 		return t.refuse(t.opt.binary, err)

@@ -19,6 +19,7 @@ type options struct {
 	format                             sampleprof.Format
 	color                              withcolor.Mode
 
+	skip                    bool // --skip-symbolization
 	useOffset, firstBase    bool // --use-first-loadable-segment-as-base
 	dwarf                   bool // --use-dwarf-correlation
 	trimCold, sumTotals     bool
@@ -57,6 +58,7 @@ func (t *tool) parser() *clopt.Parser {
 		clopt.Choice[sampleprof.Format]{Name: "extbinary", Value: sampleprof.FormatExtended},
 		clopt.Choice[sampleprof.Format]{Name: "text", Value: sampleprof.FormatText},
 		clopt.Choice[sampleprof.Format]{Name: "gcc", Value: formatGCC})
+	c.Bool(&o.skip, "skip-symbolization")
 	c.Bool(&o.useOffset, "use-offset")
 	c.Bool(&o.firstBase, "use-first-loadable-segment-as-base")
 	c.Bool(&o.dwarf, "use-dwarf-correlation")
@@ -87,7 +89,7 @@ func (t *tool) parser() *clopt.Parser {
 func ofOtherInputs(c clopt.Commands) {
 	var flag bool
 	for _, name := range []string{
-		"skip-symbolization", "ignore-stack-samples", "infer-missing-frames", "kernel", "load-function-from-symbol",
+		"ignore-stack-samples", "infer-missing-frames", "kernel", "load-function-from-symbol",
 		"csprof-merge-cold-context", "show-canonical-fname", "show-mmap-events",
 		"mark-all-context-preinlined", "gen-cs-nested-profile", "csspgo-preinliner", "use-context-cost-for-preinliner", "csspgo-replay-preinline",
 	} {

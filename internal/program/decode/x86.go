@@ -16,7 +16,7 @@ const (
 	oneByte = "mmmmbzxxmmmmbzxs" + "mmmmbzxxmmmmbzxx" + "mmmmbzpxmmmmbzpx" + "mmmmbzpxmmmmbzpx" +
 		"rrrrrrrrrrrrrrrr" + "................" + "xxxmppppzqbn...." + "bbbbbbbbbbbbbbbb" +
 		"nqxnmmmmmmmmmmmm" + "..........x....." + "oooo....bz......" + "bbbbbbbbvvvvvvvv" +
-		"nnw.xxnqe.w..bx." + "mmmmxxx.mmmmmmmm" + "bbbbbbbbjjxb...." + "p.pp..tt......mm"
+		"nnw.xxnqe.w..bx." + "mmmmxxx.mmmmmmmm" + "bbbbbbbbjjxb...." + "pxpp..tt......mm"
 	twoByte = "mmmmx.....x.xm.n" + "mmmmmmmmmmmmmmmm" + "mmmmxxxxmmmmmmmm" + "......x.sxsxxxxx" +
 		"mmmmmmmmmmmmmmmm" + "mmmmmmmmmmmmmmmm" + "mmmmmmmmmmmmmmmm" + "nnnnmmm.mmxxmmmm" +
 		"jjjjjjjjjjjjjjjj" + "mmmmmmmmmmmmmmmm" + "...mnmmm...mnmmm" + "mmmmmmmmmmnmmmmm" +
@@ -31,6 +31,8 @@ type x86 struct {
 
 	opSize, addrSize, wide bool // prefixes 66, 67, and W of REX and its like
 	repeat                 byte // F2 or F3; 0 if there is none
+	first                  byte // ModRM
+	firstAt                int  // where it is
 }
 
 func (d *x86) u8() byte {
@@ -94,8 +96,8 @@ func (d *x86) decode() Instruction {
 			return d.inTwoByte(d.u8())
 		}
 		if op = d.u8(); op == 0xa1 { // JMPABS
-			target := d.imm(8)
-			return Instruction{Valid: true, Class: Jump, Direct: true, Target: target}
+			d.imm(8)
+			return Instruction{Valid: true, Class: Jump}
 		}
 	}
 	return d.inOneByte(op)
@@ -146,6 +148,8 @@ func (d *x86) inOneByte(op byte) Instruction {
 	}
 	i := Instruction{Valid: true}
 	switch {
+	case op&0xf8 == 0xd8 && !validX87(d.first, op), op == 0x8d && d.first >= 0xc0:
+		return d.without()
 	case op&0xf0 == 0x70, op&0xfc == 0xe0:
 		d.relative(&i, Branch, 1)
 	case op == 0xeb:
@@ -161,11 +165,11 @@ func (d *x86) inOneByte(op byte) Instruction {
 	case op == 0xff && (reg == 4 || reg == 5):
 		i.Class = IndirectJump
 	case op == 0xff && reg == 7, op == 0xfe && reg > 1, op == 0x8e && reg > 5, op == 0x8c && reg > 5:
-		return invalid
+		return d.without()
 	case op&0xfe == 0xc6 && reg != 0:
 		// XABORT and XBEGIN
-		if reg != 7 || d.modRM(op) != 0xf8 {
-			return invalid
+		if d.first != 0xf8 {
+			return d.without()
 		}
 		if op == 0xc7 {
 			d.relative(&i, Branch, d.distance())
@@ -174,16 +178,29 @@ func (d *x86) inOneByte(op byte) Instruction {
 	return i
 }
 
-// modRM returns the ModRM byte of the one-byte opcode op, which has no displacement, and an immediate as by operands.
-func (d *x86) modRM(op byte) byte {
-	size := 1
-	if op == 0xc7 {
-		size = d.distance()
+// without returns an instruction that does not decode. MC reads it up to ModRM.
+func (d *x86) without() Instruction {
+	d.at = d.firstAt + 1
+	return invalid
+}
+
+// validX87 reports whether a floating point instruction of the old kind exists. The strings have the forms that do not,
+// by opcode: the numbers of the forms in memory, and the first and the last ModRM bytes of forms with registers.
+func validX87(modRM, op byte) bool {
+	if modRM < 0xc0 {
+		reg := modRM >> 3 & 7
+		return !(op == 0xd9 && reg == 1 || op == 0xdb && (reg == 4 || reg == 6) || op == 0xdd && reg == 5)
 	}
-	if at := d.at - size - 1; !d.cut && at >= 0 {
-		return d.code[at]
+	gaps := [8]string{
+		1: "\xd1\xdf\xe2\xe3\xe6\xe7\xef\xef", 2: "\xe0\xe8\xea\xff", 3: "\xe0\xe1\xe4\xe7\xf8\xff", 4: "\xd0\xdf",
+		5: "\xc8\xcf\xf0\xff", 6: "\xd0\xd8\xda\xdf", 7: "\xc8\xdf\xe1\xe7\xf8\xff",
+	}[op&7]
+	for ; len(gaps) > 0; gaps = gaps[2:] {
+		if gaps[0] <= modRM && modRM <= gaps[1] {
+			return false
+		}
 	}
-	return 0
+	return true
 }
 
 func (d *x86) legacyTwoByte() Instruction {
@@ -210,8 +227,10 @@ func (d *x86) inTwoByte(op byte) Instruction {
 	}
 	reg, ok := d.operands(twoByte[op], 0)
 	switch {
-	case !ok, op == 0xff, op == 0xb8 && d.repeat != 0xf3, op == 0xba && reg < 4:
+	case !ok:
 		return invalid
+	case op == 0xff, op == 0xb8 && d.repeat != 0xf3, op == 0xba && reg < 4:
+		return d.without()
 	case op == 0x78 && (d.opSize || d.repeat == 0xf2): // EXTRQ, INSERTQ
 		d.imm(2)
 	}
@@ -357,6 +376,7 @@ func (d *x86) distance() int { return d.word() }
 // memory reads a ModRM byte, and the SIB byte and displacement that it asks for.
 func (d *x86) memory() (reg byte) {
 	m := d.u8()
+	d.first, d.firstAt = m, d.at-1
 	mod, rm := m>>6, m&7
 	if mod == 3 {
 		return m >> 3 & 7
