@@ -55,7 +55,7 @@ func withArticle(noun string) string {
 	if strings.HasPrefix(noun, "codegen data") {
 		return noun
 	}
-	if strings.ContainsRune("AEIOaeio", rune(noun[0])) {
+	if strings.ContainsRune("AEIOaeiou", rune(noun[0])) {
 		return "an " + noun
 	}
 	return "a " + noun
