@@ -31,6 +31,7 @@ import (
 	"github.com/profuse-pgo/profuse/formats/perfdata"
 	"github.com/profuse-pgo/profuse/formats/sampleprof"
 	"github.com/profuse-pgo/profuse/internal/program/object"
+	"github.com/profuse-pgo/profuse/profgen"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -60,6 +61,7 @@ const (
 	SampleGCov     // AutoFDO's, for GCC
 	PerfData       // perf.data, a recording of perf, of which sample profiles are made
 	PerfScript     // the text of perf script
+	SampleSums     // what llvm-profgen --skip-symbolization writes; a sample profile is made of it and the program
 	CtxProfBinary  // .ctxprof
 	CtxProfYAML
 	CGDataIndexed // .cgdata
@@ -119,6 +121,8 @@ var formats = [...]Description{
 	// A script is text, but is read as it comes, in little memory.
 	PerfData:   {"recording of perf", Sample, "perf_data", []string{".perf.data", ".perfdata"}, false, "2", ""},
 	PerfScript: {"text of perf script", Sample, "perf_script", []string{".perfscript"}, false, "all", ""},
+
+	SampleSums: {"unsymbolized sample profile", Sample, "unsymbolized", nil, true, "all", ""},
 
 	CtxProfBinary: {"contextual profile", CtxProf, "binary", []string{".ctxprof", ".ctxprofdata"}, false, "4", "4"},
 	CtxProfYAML:   {"contextual profile in YAML", CtxProf, "yaml", []string{".ctxprof.yaml", ".ctxprof.yml"}, true, "all", "all"},
@@ -184,6 +188,9 @@ var (
 )
 
 func detectSample(data []byte) (Format, bool) {
+	if profgen.IsUnsymbolized(data) {
+		return SampleSums, true
+	}
 	if f, ok := detectRecording(data); ok {
 		return f, true
 	}

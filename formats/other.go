@@ -35,8 +35,11 @@ func WrongFormat(name string, data []byte, want string) error {
 		return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 	case ok:
 		hint := ""
-		if f.IsRecording() {
+		switch {
+		case f.IsRecording():
 			hint = hintRecording
+		case f == SampleSums:
+			hint = hintSums
 		}
 		return at.Field("format").Got(withArticle(f.String())).Want(want).Hint(hint).Mismatch()
 	}
@@ -52,7 +55,7 @@ func withArticle(noun string) string {
 	if thing, _, _ := strings.Cut(noun, " as "); strings.HasSuffix(thing, " data") {
 		return noun
 	}
-	if strings.ContainsRune("AEIOaeio", rune(noun[0])) {
+	if strings.ContainsRune("AEIOaeiou", rune(noun[0])) {
 		return "an " + noun
 	}
 	return "a " + noun
@@ -73,6 +76,7 @@ const (
 	hintBOLT      = "merge-fdata and llvm-bolt read it"
 	hintDownload  = "the download failed, or asked for a login"
 	hintProgram   = "give profuse the profiles that the program writes when it runs"
+	hintSums      = `"profuse merge --program PROGRAM" makes a sample profile of it`
 	hintRecording = "llvm-profgen makes a sample profile of it, with the program"
 	hintShell     = "a shell wrote it: have the tool write its output itself (-o)"
 )

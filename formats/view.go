@@ -233,7 +233,7 @@ func viewIprof(name string, data []byte, _ Format, opt ViewOptions) (profile.Vie
 
 // viewSample returns the view of a sample profile, which needs no program. A recording has no view.
 func viewSample(name string, data []byte, f Format, _ ViewOptions) (profile.View, error) {
-	if f.IsRecording() {
+	if f.IsRecording() || f == SampleSums {
 		return nil, WrongFormat(name, data, "a sample profile")
 	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})

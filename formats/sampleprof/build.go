@@ -181,6 +181,16 @@ func mapOf(functions []*Function) *functionMap {
 	return m
 }
 
+// New returns a profile of functions whose lists may be in any order and may have entries for the same thing, whose
+// counts it adds up.
+func New(kind Kind, functions []*Function) *Profile {
+	b := newBuilder()
+	b.p.Kind, b.p.Functions = kind, functions
+	b.known = *mapOf(functions)
+	b.finish()
+	return b.p
+}
+
 // A builder collects the functions of a profile while it is read.
 type builder struct {
 	p     *Profile

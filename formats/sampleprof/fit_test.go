@@ -470,15 +470,6 @@ func TestCallsOfCode(t *testing.T) {
 	}
 }
 
-// TestBaseDiscriminator: numbers as clang encodes them (DILocation::encodeDiscriminator).
-func TestBaseDiscriminator(t *testing.T) {
-	for d, want := range map[uint32]uint32{0: 0, 2: 1, 4: 2, 0x3e: 31, 1: 0, 0x40: 0, 0xc0: 32, 0x3ffe: 0xfff, 3: 0} {
-		if got := baseDiscriminator(d); got != want {
-			t.Errorf("%#x: %d, want %d", d, got, want)
-		}
-	}
-}
-
 // TestFitIsBounded: matching many gone and new functions with many calls ends soon.
 func TestFitIsBounded(t *testing.T) {
 	const n = 300

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/flaw"
+	"github.com/profuse-pgo/profuse/internal/llvm/discriminator"
 	"github.com/profuse-pgo/profuse/internal/llvm/guid"
 	"github.com/profuse-pgo/profuse/internal/program/dwarf"
 	"github.com/profuse-pgo/profuse/internal/program/pseudoprobe"
@@ -242,7 +243,7 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 		}
 		f.startLine, r.lines = true, true
 		// Code without a line has line 0. LLVM computes an offset from it as well.
-		at := Location{(frame.Line - frame.StartLine) & 0xffff, baseDiscriminator(frame.Discriminator)}
+		at := Location{(frame.Line - frame.StartLine) & 0xffff, discriminator.Base(frame.Discriminator)}
 		if f.locations == nil {
 			f.locations, f.lines = make(map[Location]struct{}), make(map[Location]struct{})
 		}
@@ -255,17 +256,6 @@ func (r *programReader) addFrames(frames []symbolize.Frame, callees []uint64) {
 			f.addCall(at, callee)
 		}
 	}
-}
-
-// baseDiscriminator returns the part of a discriminator that profiles hold (getBaseDiscriminatorFromDiscriminator).
-func baseDiscriminator(d uint32) uint32 {
-	switch {
-	case d&1 != 0:
-		return 0
-	case d&0x40 != 0:
-		return d>>2&0xfe0 | d>>1&0x1f
-	}
-	return d >> 1 & 0x1f
 }
 
 // alias adds functions with a uniqueSuffix without it, for profiles of programs compiled without unique names.

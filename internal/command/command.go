@@ -40,6 +40,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/dropin/cov"
 	"github.com/profuse-pgo/profuse/internal/dropin/mipdata"
 	"github.com/profuse-pgo/profuse/internal/dropin/profdata"
+	"github.com/profuse-pgo/profuse/internal/dropin/profgen"
 	"github.com/profuse-pgo/profuse/internal/files/screen"
 	"github.com/profuse-pgo/profuse/internal/files/store"
 	"github.com/profuse-pgo/profuse/internal/memlimit"
@@ -134,6 +135,7 @@ command.`,
 			llvmTools[0].command(),
 			llvmTools[1].command(),
 			llvmTools[2].command(),
+			llvmTools[3].command(),
 			schemaCommand(),
 			versionCommand(),
 		},
@@ -167,6 +169,10 @@ words and options of LLVM 23 (docs/differences.md).
 llvm-mipdata, for example through a link.
 
 "profuse llvm-mipdata --help" lists the commands.`, mipdata.Main},
+	{"llvm-profgen", `Takes the command line of llvm-profgen and writes the same profiles and messages as llvm-profgen of LLVM 22, of unsymbolized profiles and profiles by
+lines. profuse does the same when it is started as llvm-profgen, for example through a link.
+
+"profuse llvm-profgen --help" lists the options.`, profgen.Main},
 }
 
 // run runs the tool as the given program, whose name its messages have.

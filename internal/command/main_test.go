@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	// Many tests wait for signals, timers and schedulers, so more of them than there are CPUs run at the same time.
 	_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 	run := func() { Main(store.Drivers{"test": testBucket}) }
-	testscript.Main(m, map[string]func(){"profuse": run, "llvm-profdata": run, "llvm-profdata-22": run, "llvm-mipdata": run, "llvm-cov": run, "llvm-cov-22": run})
+	testscript.Main(m, map[string]func(){"profuse": run, "llvm-profdata": run, "llvm-profdata-22": run, "llvm-mipdata": run, "llvm-cov": run, "llvm-cov-22": run, "llvm-profgen": run})
 }
 
 // A testBucket is the folder of its name, read and written as a bucket.

@@ -199,7 +199,7 @@ func readReference(t *testing.T) reference {
 }
 
 // standIns take options of their own, and of compilers.
-var standIns = []string{"llvm-profdata", "llvm-cov", "llvm-mipdata", "cc"}
+var standIns = []string{"llvm-profdata", "llvm-cov", "llvm-mipdata", "llvm-profgen", "cc"}
 
 // check looks the command and its options up.
 func (r reference) check(args []string, complain func(string)) {

@@ -19,7 +19,7 @@ import (
 // the commands have for each family.
 var familyRooms = []string{
 	"formats/", "internal/program/covmap/", "internal/mip/", "internal/dropin/", "internal/command/cc/", "internal/command/families/",
-	"internal/command/family/",
+	"internal/command/family/", "profgen/",
 }
 
 // familyExceptions are files that name a family all the same, with the reason.

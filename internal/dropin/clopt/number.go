@@ -20,6 +20,12 @@ func parseUint32(s string) (uint32, bool) {
 
 func parseUint64(s string) (uint64, bool) { return parseUint(s, 64) }
 
+// parseInt parses a number that may have a minus sign.
+func parseInt(s string) (int, bool) {
+	n, err := strconv.ParseInt(s, 0, 32)
+	return int(n), err == nil && !strings.ContainsAny(s, "_O+")
+}
+
 // parseFloat parses a number as C's strtod does: it skips leading blanks, the empty text
 // is 0, overflow gives infinity, and "nan" may have a payload.
 func parseFloat(s string) (float64, bool) {

@@ -117,6 +117,11 @@ func addNumber[T any](cs Commands, name, ctype string, parse func(string) (T, bo
 	})
 }
 
+// Int defines an option with a signed 32-bit value.
+func (cs Commands) Int(p *int, name string) *Option {
+	return addNumber(cs, name, "integer", parseInt, func(n int) { *p = n })
+}
+
 // Uint32 defines an option with an unsigned 32-bit value.
 func (cs Commands) Uint32(p *uint32, name string) *Option {
 	return addNumber(cs, name, "uint", parseUint32, func(n uint32) { *p = n })

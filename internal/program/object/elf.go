@@ -226,6 +226,7 @@ func (im *Image) sectionTable(t elfTable) ([]Section, []byte, error) {
 		c.Ptr(im.PtrSize, "entry size")
 		c.Skip(uint64(t.entry-size), "section header")
 		s.Loaded = flags&elf.SHF_ALLOC != 0
+		s.Code = flags&elf.SHF_EXECINSTR != 0
 		s.compressed = flags&elf.SHF_COMPRESSED != 0
 		if s.kind != elf.SHT_NOBITS {
 			s.FileSize = s.Size

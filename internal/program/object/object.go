@@ -73,6 +73,7 @@ type Section struct {
 	Offset   int64  // in the image; meaningless if FileSize is 0
 	FileSize uint64 // the size of the section in the file: 0 for .bss, less than Size if compressed
 	Loaded   bool   // part of the program's memory (SHF_ALLOC, a data segment of WebAssembly)
+	Code     bool   // of an ELF file: SHF_EXECINSTR
 
 	// ForLinker: the name is only for linkers. Data segments of WebAssembly have other names in linked modules.
 	ForLinker bool

@@ -88,11 +88,15 @@ func (im *Image) limitNames(t *SymbolTable) error {
 	for i := range t.order {
 		left -= len(cstring(t.strings, uint64(t.order[i].name)))
 		if left < 0 {
-			return im.at("symbol table", 0).Field("names of all symbols").Gotf("more than %d times the %d bytes of the string table", maxShared, len(t.strings)).
-				Want("names that do not overlap").Corrupt()
+			return im.overlappingNames(len(t.strings))
 		}
 	}
 	return nil
+}
+
+func (im *Image) overlappingNames(size int) error {
+	return im.at("symbol table", 0).Field("names of all symbols").Gotf("more than %d times the %d bytes of the string table", maxShared, size).
+		Want("names that do not overlap").Corrupt()
 }
 
 // Len returns the number of symbols, also of symbols that share an address.
@@ -137,13 +141,46 @@ func (t *SymbolTable) Find(addr uint64) (Symbol, bool) {
 // elfSymbols collects the symbols of functions and data, and symbols without a type, because assembly
 // code often omits types.
 func (im *Image) elfSymbols(t *SymbolTable) error {
+	var err error
+	if t.strings, err = im.Data(&im.Sections[im.symtab.strings]); err != nil {
+		return err
+	}
+	return im.eachELFSymbol(func(i int, e entry, info byte, index elf.SectionIndex) {
+		kind := elf.ST_TYPE(info)
+		if elf.ST_BIND(info) == elf.STB_LOCAL {
+			e.local = uint32(i)
+		}
+		if index == elf.SHN_UNDEF || int(index) >= len(im.Sections) {
+			if kind == elf.STT_FILE {
+				t.files = append(t.files, fileSymbol{uint32(i), e.name})
+			}
+			return
+		}
+		if !im.Sections[index].Loaded {
+			return
+		}
+		switch kind {
+		case elf.STT_NOTYPE, elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC:
+		default:
+			return
+		}
+		if im.isMapping(t.strings, e.name) {
+			return
+		}
+		if im.machine == elf.EM_ARM && kind == elf.STT_FUNC {
+			e.addr &^= 1 // says that the function is in Thumb code
+		}
+		t.order = append(t.order, e)
+	})
+}
+
+// eachELFSymbol calls yield with the symbols in the order of the table, from the second on: the first is always empty.
+// Symbols outside sections have the section SHN_UNDEF.
+func (im *Image) eachELFSymbol(yield func(i int, e entry, info byte, section elf.SectionIndex)) error {
 	place := im.symtab
 	section := &im.Sections[place.symbols]
 	b, err := im.Data(section)
 	if err != nil {
-		return err
-	}
-	if t.strings, err = im.Data(&im.Sections[place.strings]); err != nil {
 		return err
 	}
 	var shndx []byte
@@ -161,40 +198,64 @@ func (im *Image) elfSymbols(t *SymbolTable) error {
 		return im.at(section.Name, section.Offset).Field("number of symbols").Got(n).Want("fewer than 2^31").
 			Unsupported()
 	}
-	for i := 1; i < n; i++ { // the first is always empty
+	for i := 1; i < n; i++ {
 		e, info, index := im.elfSymbol(b[i*size:])
-		kind := elf.ST_TYPE(info)
-		if elf.ST_BIND(info) == elf.STB_LOCAL {
-			e.local = uint32(i)
-		}
 		if index == elf.SHN_XINDEX && len(shndx) >= 4*(i+1) {
 			index = elf.SectionIndex(im.Order.Uint32(shndx[4*i:]))
 		} else if index >= elf.SHN_LORESERVE {
 			index = elf.SHN_UNDEF
 		}
-		if index == elf.SHN_UNDEF || int(index) >= len(im.Sections) {
-			if kind == elf.STT_FILE {
-				t.files = append(t.files, fileSymbol{uint32(i), e.name})
-			}
-			continue
-		}
-		if !im.Sections[index].Loaded {
-			continue
-		}
-		switch kind {
-		case elf.STT_NOTYPE, elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC:
-		default:
-			continue
-		}
-		if im.isMapping(t.strings, e.name) {
-			continue
-		}
-		if im.machine == elf.EM_ARM && kind == elf.STT_FUNC {
-			e.addr &^= 1 // says that the function is in Thumb code
-		}
-		t.order = append(t.order, e)
+		yield(i, e, info, index)
 	}
 	return nil
+}
+
+// A RawSymbol is an entry of the table .symtab of an ELF file.
+type RawSymbol struct {
+	Name     []byte // valid until the file is closed
+	Addr     uint64
+	Size     uint64
+	Section  int // index; 0 for none
+	Function bool
+
+	// The section has code, or bytes of data that the program loads.
+	InCode, InData bool
+}
+
+// RawSymbolsOf calls yield for the symbols of a *symbolize.File, see [Image.RawSymbols]. Package symbolize sets
+// it, as [dwarf.ProbesOf].
+var RawSymbolsOf func(file any, yield func(*RawSymbol)) error
+
+// RawSymbols calls yield with all entries of .symtab, also of sections, files and marks, in their order. Other
+// methods choose what programs call symbols, and take .dynsym of a program without .symtab.
+func (im *Image) RawSymbols(yield func(*RawSymbol)) (err error) {
+	defer flaw.OfProgram(&err)
+	if im.Format != ELF || !im.symtab.ok || im.Sections[im.symtab.symbols].kind != elf.SHT_SYMTAB {
+		return nil
+	}
+	strings, err := im.Data(&im.Sections[im.symtab.strings])
+	if err != nil {
+		return err
+	}
+	left := maxShared*len(strings) + 1<<20
+	err = im.eachELFSymbol(func(_ int, e entry, info byte, section elf.SectionIndex) {
+		if left < 0 {
+			return
+		}
+		s := RawSymbol{Name: cstring(strings, uint64(e.name)), Addr: e.addr, Size: e.size, Function: elf.ST_TYPE(info) == elf.STT_FUNC}
+		if int(section) < len(im.Sections) {
+			s.Section = int(section)
+			in := &im.Sections[section]
+			bits := in.kind == elf.SHT_PROGBITS
+			s.InCode, s.InData = bits && in.Code, bits && in.Loaded && !in.Code
+		}
+		left -= len(s.Name)
+		yield(&s)
+	})
+	if err == nil && left < 0 {
+		err = im.overlappingNames(len(strings))
+	}
+	return err
 }
 
 // 64-bit: st_name 4, st_info 1, st_other 1, st_shndx 2, st_value 8, st_size 8

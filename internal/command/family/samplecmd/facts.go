@@ -83,6 +83,9 @@ func collectFacts(name string, data []byte, format formats.Format, opt *family.S
 		Head: family.NewHead(name, len(data), format), Problems: family.NewProblems(),
 		Sections: []sectionFacts{}, Blocks: []blockFacts{}, Hottest: []functionFacts{}, selecting: opt.Choose != nil,
 	}
+	if format == formats.SampleSums {
+		return f, f.End(formats.WrongFormat(name, data, "a sample profile"))
+	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		return f, f.End(err)

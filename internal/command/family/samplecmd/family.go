@@ -16,7 +16,8 @@ func Family() family.Family {
 	return family.Family{
 		Kinds: []formats.Family{formats.Sample},
 		Help: family.Help{
-			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT.",
+			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT. With " +
+				"--program, sums of addresses (llvm-profgen --skip-symbolization) become a profile by lines.",
 			Show: [][2]string{
 				{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"},
 				{"perf", "(perf.data, text of perf script) the events, the samples with and without branches, and the programs"},
@@ -53,6 +54,10 @@ func (check) Check(name string, data []byte, f formats.Format) family.Checked {
 		return checkRecording(name, data, f)
 	}
 	res := family.NewChecked(name, f)
+	if f == formats.SampleSums {
+		res.Note(formats.WrongFormat(name, data, "a sample profile"))
+		return res
+	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})
 	if err != nil {
 		res.Note(err)

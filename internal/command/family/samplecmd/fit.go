@@ -76,7 +76,7 @@ func fitOf(opt family.Program, name string, data []byte, warn func(profile.Warni
 		return nil, err
 	}
 	defer program.Close()
-	if f, _ := formats.Detect(data); f.IsRecording() {
+	if f, _ := formats.Detect(data); f.IsRecording() || f == formats.SampleSums {
 		return nil, formats.WrongFormat(name, data, "a sample profile")
 	}
 	p, err := sampleprof.Read(name, data, sampleprof.ReaderOptions{})

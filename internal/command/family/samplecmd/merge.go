@@ -14,6 +14,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
 	"github.com/profuse-pgo/profuse/internal/memlimit"
 	"github.com/profuse-pgo/profuse/merge"
+	"github.com/profuse-pgo/profuse/profgen"
 	"github.com/profuse-pgo/profuse/profile"
 )
 
@@ -70,8 +71,8 @@ func (c *adder) Results() []merging.Result {
 	}
 }
 
-// Refuses returns the options that name programs: sample profiles have functions and lines.
-func (c *adder) Refuses() []string { return []string{"program", "arch"} }
+// Refuses returns --arch: profiles are made of ELF files, which have one architecture.
+func (c *adder) Refuses() []string { return []string{"arch"} }
 
 // Check refuses options that exclude each other.
 func (c *adder) Check(r *merging.Options) error {
@@ -120,8 +121,17 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	defer memlimit.CollectOften(50)()
 	m := sampleprof.NewMerger(sampleprof.MergeOptions{Warn: func(w profile.Warning) { j.WarnOf("sample", 0, w) }})
 	// One worker, because the first usable input decides the kind of the sum.
-	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) { return addProfile(m, p) }}
+	g := generator{job: j, sum: profgen.NewCounts()}
+	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) {
+		if f, _ := formats.Detect(p.Data); f == formats.SampleSums {
+			return g.add(p)
+		}
+		return addProfile(m, p)
+	}}
 	if err := j.Add(ctx, ins, adders, false); err != nil {
+		return nil, err
+	}
+	if err := g.finish(m); err != nil {
 		return nil, err
 	}
 	r := m.Finish()
