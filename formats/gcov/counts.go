@@ -15,9 +15,10 @@ type Counts struct {
 	Functions []FunctionCounts
 
 	summary  summaryPlace
-	programs int // summaries of programs, before GCC 9
-	ends     int // words that are zero at the end: clang writes two
-	tail     int // bytes of an older, longer file behind the end
+	programs int    // summaries of programs, before GCC 9
+	ends     int    // words that are zero at the end: clang writes two
+	tail     int    // bytes of an older, longer file behind the end
+	unadded  string // a kind of counters that could not be added up
 }
 
 // summaryPlace says where the summary is. Clang writes it behind the functions.
@@ -186,31 +187,43 @@ func (r *countsReader) readProgram(c *cursor.Cursor, tag uint32) {
 	}
 }
 
-// function returns the function that counters belong to; nil if there is none, which is an error.
-func (r *countsReader) function(c *cursor.Cursor, at int64) *FunctionCounts {
+// function returns the function that counters of a kind belong to; nil if there is none, which is an error.
+func (r *countsReader) function(c *cursor.Cursor, at int64, kind Kind) *FunctionCounts {
 	if len(r.Functions) == 0 || r.Functions[len(r.Functions)-1].Placeholder {
 		c.Fail(c.At(at).Field("function").Got("none").Want("a function before its counters").Corrupt())
 		return nil
 	}
-	return &r.Functions[len(r.Functions)-1]
+	f := &r.Functions[len(r.Functions)-1]
+	if f.of(kind) != nil {
+		c.Fail(c.At(at).Field("record").Gotf("%s counters again", kind).Want("one record for each kind").Corrupt())
+		return nil
+	}
+	return f
 }
 
 // addZeros adds counters that are all zero.
 func (r *countsReader) addZeros(tag uint32, start int64, size uint64) {
 	r.c.Section, r.c.Record = sectionOf(tag), len(r.Functions)-1
-	f := r.function(r.c, start)
+	set := Counters{Kind: kindOf(tag, r.release)}
+	f := r.function(r.c, start, set.Kind)
 	switch n := size / 8; {
 	case f == nil:
 	case size%8 != 0 || n > r.zeros:
 		r.c.Fail(r.c.At(start+4).Field("length").Gotf("%d bytes of zeros", size).Wantf("a multiple of 8, of at most %d counters in a file of this size", r.zeros).Corrupt())
 	default:
 		r.zeros -= n
-		f.Counters = append(f.Counters, Counters{Kind: kindOf(tag, r.release), Values: make([]int64, n)})
+		if set.Kind.isList() { // of GCC no list is written so
+			set.Lists = make([]List, n/2)
+		} else {
+			set.Values = make([]int64, n)
+		}
+		f.Counters = append(f.Counters, set)
 	}
 }
 
 func (r *countsReader) readCounters(c *cursor.Cursor, tag uint32) {
-	f := r.function(c, c.Offset()-8)
+	set := Counters{Kind: kindOf(tag, r.release)}
+	f := r.function(c, c.Offset()-8, set.Kind)
 	if f == nil {
 		return
 	}
@@ -223,9 +236,10 @@ func (r *countsReader) readCounters(c *cursor.Cursor, tag uint32) {
 		low := c.U32("counter")
 		values[i] = int64(uint64(c.U32("counter"))<<32 | uint64(low))
 	}
-	set := Counters{Kind: kindOf(tag, r.release), Values: values}
 	if set.Kind.isList() {
-		set.Lists, set.Values = r.readLists(c, values), nil
+		set.Lists = r.readLists(c, values)
+	} else {
+		set.Values = values
 	}
 	f.Counters = append(f.Counters, set)
 }

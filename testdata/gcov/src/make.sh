@@ -34,12 +34,17 @@ run flow-clang22 "" clang-22 flow.c
 lines flow-gcc11 gcov-11
 for name in flow-gcc12 flow-gcc12-O2 shapes-gcc12-O2 sums-gcc12 flow-s390x; do lines $name gcov-12; done
 
-# Counters of values: two runs of one program.
+# Counters of values: three runs of one program, and the sum of the first two.
 for release in 11 12; do
   gcc-$release -O2 -fprofile-generate -fprofile-update=single values.c -o a
-  for n in 1 2; do
+  for n in 1 2 3; do
     rm -f *.gcda
     ./a $n
-    mv *.gcda "$out/values$n-gcc$release.gcda"
+    mkdir run$n
+    mv *.gcda run$n/a.gcda
+    cp run$n/a.gcda "$out/values$n-gcc$release.gcda"
   done
+  gcov-tool-$release merge run1 run2 -o sum
+  mv sum/a.gcda "$out/values12-gcc$release.gcda"
+  rm -r run1 run2 run3 sum
 done

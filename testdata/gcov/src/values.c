@@ -14,9 +14,9 @@ int main(int argc, char **argv) {
   int run = argc > 1 ? atoi(argv[1]) : 1, total = 0;
   char from[64] = "text", to[64];
   for (int i = 0; i < 400 * run; i++) {
-    total += operations[i % (run + 1)](i, 3);
-    total += divide(1000, run * 2 + i % (run == 1 ? 5 : 40) + 2);
-    memcpy(to, from, i % (8 * run) + 1);
+    total += operations[i % (run < 2 ? 2 : 3)](i, 3);
+    total += divide(1000, run * 2 + i % (run == 1 ? 5 : run == 2 ? 20 : 60) + 2);
+    memcpy(to, from, i % (run == 3 ? 50 : 8 * run) + 1);
     total += to[0];
   }
   return total == 1;
