@@ -52,12 +52,14 @@ func (s *solver) collectLines() {
 				l := &s.Lines[line]
 				l.HasBlocks = true
 				l.blocks = append(l.blocks, b)
-				for _, i := range s.out(b) {
+				out := s.out(b)
+				for k, i := range out {
 					a := &f.Arcs[i]
 					fake := a.flags&arcFake != 0
 					l.Branches = append(l.Branches, Branch{
 						Count: s.arcs[i], Block: s.Counts[b], Call: fake && b != 0, Throw: s.throws[i],
 						Fallthrough: a.flags&arcFallthrough != 0, Unconditional: s.plain[b] == 1 && !fake,
+						Last: k == len(out)-1,
 					})
 				}
 			}

@@ -132,4 +132,6 @@ type Branch struct {
 	Count, Block int64 // of the arc, and of the block that it leaves
 	// Call arcs are taken by calls that do not return, Throw arcs by exceptions; an unconditional arc is the only way out.
 	Call, Throw, Fallthrough, Unconditional bool
+	// Last: the next branch of the line leaves another block.
+	Last bool
 }
