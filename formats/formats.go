@@ -131,8 +131,8 @@ var formats = [...]Description{
 	CGDataText:    {"codegen data as text", CGData, "text", nil, true, "all", "all"},
 	CGDataObject:  {"object file or static library", CGData, "object", nil, false, "all", ""},
 
-	GCovNotes:  {"GCC coverage notes", GCov, "gcno", []string{".gcno"}, false, "GCC 3.4 to 16, clang", ""},
-	GCovCounts: {"GCC counts", GCov, "gcda", []string{".gcda"}, false, "GCC 3.4 to 16, clang", "GCC 9 to 16, clang 20 to 22"},
+	GCovNotes:  {"GCC notes file", GCov, "gcno", []string{".gcno"}, false, "GCC 3.4 to 16, clang", ""},
+	GCovCounts: {"GCC counts file", GCov, "gcda", []string{".gcda"}, false, "GCC 3.4 to 16, clang", "GCC 9 to 16, clang 20 to 22"},
 }
 
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the

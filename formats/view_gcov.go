@@ -37,7 +37,7 @@ func viewGCov(name string, data []byte, f Format, opt ViewOptions) (profile.View
 		return nil, err
 	}
 	v, err := ViewCounts(name, []ObjectCounts{{name, c}}, nil, opt)
-	if IsWithoutNotes(err) {
+	if IsWithoutNotes(err) && !opt.Coverage {
 		opt.warn(err)
 		return c.View(name), nil
 	}
@@ -162,7 +162,7 @@ func (s *notesSearch) unit(c *ObjectCounts) (*gcov.Unit, error) {
 				return nil, flaw.File(c.Path).Field("stamp").Gotf("%08x", c.Counts.Stamp).Wantf("%08x, as in %s", stamp, beside.Path).
 					Hint("the notes and the counts are of different compilations").Because(errNoNotes)
 			}
-			return nil, flaw.File(c.Path).Field("notes").Got("not found").Wantf("%s, which the compiler wrote", filepath.Base(beside.Path)).
+			return nil, flaw.File(c.Path).Field("notes file").Got("not found").Wantf("%s, which the compiler wrote", filepath.Base(beside.Path)).
 				Hint("lines and names of functions are in the notes; --program FOLDER finds them elsewhere").Because(errNoNotes)
 		}
 	}

@@ -270,7 +270,7 @@ func (r *countsReader) readLists(c *cursor.Cursor, values []int64) (lists []List
 // total returns the sum of the arc counters; it saturates.
 func (f *FunctionCounts) total() (n uint64) {
 	for _, set := range f.Counters {
-		if set.Kind != KindArcs {
+		if set.Kind != kindArcs {
 			continue
 		}
 		for _, v := range set.Values {
@@ -287,7 +287,7 @@ func (f *FunctionCounts) total() (n uint64) {
 // Arcs returns the counters of the arcs; nil if the function has none.
 func (f *FunctionCounts) Arcs() []int64 {
 	for _, set := range f.Counters {
-		if set.Kind == KindArcs {
+		if set.Kind == kindArcs {
 			return set.Values
 		}
 	}

@@ -7,21 +7,21 @@ type Kind int
 
 // The kinds of counters (gcc/gcov-counter.def). All but the first are for PGO or need options.
 const (
-	KindArcs       Kind = iota // how often the arcs of the flow graph were taken
-	KindInterval               // how often values were in an interval, above and below it
-	KindPower                  // how often values were powers of 2, or not
-	KindValues                 // the most frequent values
-	KindCalls                  // the idents of the functions that indirect calls called most
-	KindAverage                // sums and numbers of values
-	KindOr                     // all values, or-ed
-	KindTime                   // ordinal of the first call among all functions of the program, 0 if never
-	KindConditions             // outcomes of the terms of decisions, as bits (GCC 14 on)
-	KindPaths                  // prime paths taken, as bits (GCC 15 on)
-	KindSingle                 // one value, its balance and the total, before GCC 10
-	KindDelta                  // differences of values, before GCC 8
-	KindOldValues              // a total and four values with their counts, GCC 9 and 10
-	KindOldCalls               // the same of indirect calls before GCC 11; before GCC 10 a value, its balance and the total
-	KindOldTop                 // the most frequent functions of indirect calls, GCC 4.9 to 9
+	kindArcs       Kind = iota // how often the arcs of the flow graph were taken
+	kindInterval               // how often values were in an interval, above and below it
+	kindPower                  // how often values were powers of 2, or not
+	kindValues                 // the most frequent values
+	kindCalls                  // the idents of the functions that indirect calls called most
+	kindAverage                // sums and numbers of values
+	kindOr                     // all values, or-ed
+	kindTime                   // ordinal of the first call among all functions of the program, 0 if never
+	kindConditions             // outcomes of the terms of decisions, as bits (GCC 14 on)
+	kindPaths                  // prime paths taken, as bits (GCC 15 on)
+	kindSingle                 // one value, its balance and the total, before GCC 10
+	kindDelta                  // differences of values, before GCC 8
+	kindOldValues              // a total and four values with their counts, GCC 9 and 10
+	kindOldCalls               // the same of indirect calls before GCC 11; before GCC 10 a value, its balance and the total
+	kindOldTop                 // the most frequent functions of indirect calls, GCC 4.9 to 9
 	kindUnknown                // of a later release: kindUnknown + number in the file
 )
 
@@ -39,22 +39,22 @@ func (k Kind) String() string {
 }
 
 // isList reports whether the counters are lists of values.
-func (k Kind) isList() bool { return k == KindValues || k == KindCalls }
+func (k Kind) isList() bool { return k == kindValues || k == kindCalls }
 
 // kindsOf returns the kinds of a release, by their number in files.
 func kindsOf(release int) []Kind {
 	const none = kindUnknown
 	switch {
 	case release >= releaseLists:
-		return []Kind{KindArcs, KindInterval, KindPower, KindValues, KindCalls, KindAverage, KindOr, KindTime, KindConditions, KindPaths}
+		return []Kind{kindArcs, kindInterval, kindPower, kindValues, kindCalls, kindAverage, kindOr, kindTime, kindConditions, kindPaths}
 	case release >= 1000:
-		return []Kind{KindArcs, KindInterval, KindPower, KindOldValues, KindOldCalls, KindAverage, KindOr, KindTime}
+		return []Kind{kindArcs, kindInterval, kindPower, kindOldValues, kindOldCalls, kindAverage, kindOr, kindTime}
 	case release >= releaseFolder:
-		return []Kind{KindArcs, KindInterval, KindPower, KindOldValues, KindOldCalls, KindAverage, KindOr, KindTime, KindOldTop, none}
+		return []Kind{kindArcs, kindInterval, kindPower, kindOldValues, kindOldCalls, kindAverage, kindOr, kindTime, kindOldTop, none}
 	case release >= releaseSpans:
-		return []Kind{KindArcs, KindInterval, KindPower, KindSingle, KindOldCalls, KindAverage, KindOr, KindTime, KindOldTop}
+		return []Kind{kindArcs, kindInterval, kindPower, kindSingle, kindOldCalls, kindAverage, kindOr, kindTime, kindOldTop}
 	}
-	return []Kind{KindArcs, KindInterval, KindPower, KindSingle, KindDelta, KindOldCalls, KindAverage, KindOr, KindTime, KindOldTop}
+	return []Kind{kindArcs, kindInterval, kindPower, kindSingle, kindDelta, kindOldCalls, kindAverage, kindOr, kindTime, kindOldTop}
 }
 
 // kindOf returns the kind that a tag stands for.

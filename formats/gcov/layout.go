@@ -150,7 +150,8 @@ func Detect(data []byte) (notes, ok bool) {
 	if order == nil || len(data) >= 8 && Version(order.Uint32(data[4:])).release() == 0 {
 		return false, false
 	}
-	if magic == magicCounts && len(data) >= 16 && order.Uint32(data[12:]) == tagAutoFDO {
+	if magic == magicCounts && len(data) >= 8 && Version(order.Uint32(data[4:])).release() == 407 &&
+		(len(data) < 16 || order.Uint32(data[12:]) == tagAutoFDO) {
 		return false, false
 	}
 	return magic == magicNotes, true

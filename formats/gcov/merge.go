@@ -158,9 +158,9 @@ func (m *Merger) addCounters(f *FunctionCounts, add *Counters, weight uint64) {
 			if *old != v { // the rules of old kinds are not known
 				m.sum.unadded = add.Kind.String()
 			}
-		case add.Kind == KindOr, add.Kind == KindConditions, add.Kind == KindPaths:
+		case add.Kind == kindOr, add.Kind == kindConditions, add.Kind == kindPaths:
 			*old |= v
-		case add.Kind == KindTime:
+		case add.Kind == kindTime:
 			if v != 0 && (*old == 0 || v < *old) {
 				*old = v
 			}
@@ -171,7 +171,7 @@ func (m *Merger) addCounters(f *FunctionCounts, add *Counters, weight uint64) {
 }
 
 // adds reports whether counters of the kind can be added up.
-func (k Kind) adds() bool { return k <= KindPaths }
+func (k Kind) adds() bool { return k <= kindPaths }
 
 func (m *Merger) add(sum, n int64, weight uint64) int64 {
 	if weight != 1 {
@@ -246,7 +246,7 @@ func (m *Merger) Counts(unit uint64) *Counts {
 }
 
 // isScaled reports whether a weight changes counters of the kind.
-func (k Kind) isScaled() bool { return k <= KindAverage }
+func (k Kind) isScaled() bool { return k <= kindAverage }
 
 // finishList divides the counts of a list, and cuts it to the most frequent values, which keep their order.
 func (m *Merger) finishList(l *List, unit uint64) {

@@ -104,7 +104,7 @@ type Result struct {
 	Calls     int64   // may be below zero, as all counts, if threads lost counts
 	Counts    []int64 // of blocks
 	BlocksRan int     // without the entry and the exit
-	BelowZero int     // arcs with counts below zero
+	BelowZero int     // arcs with counts below zero, other than fake ones
 	Lines     []Line  // in the order in which the blocks mention them
 	// Unsolved: the counters do not determine all counts. Complex: the cycles of a line are too many to count each.
 	Unsolved, Complex bool

@@ -67,6 +67,9 @@ func (*adder) Split(_ context.Context, r *merging.Options, ins []inputs.Input) (
 			if _, member, ok := strings.Cut(d.Name(), "!"); ok {
 				path = member
 			}
+			if !filepath.IsLocal(path) { // it must not lead out of the output
+				path = filepath.Base(path)
+			}
 			g := byPath[path]
 			if g == nil {
 				g = &merging.Group{Name: path, Members: make(map[int]map[int]struct{})}
