@@ -29,8 +29,8 @@ func TestTruncation(t *testing.T) {
 			}
 		}
 		notes := fixture(t, name+".gcno")
-		readable := 0
-		for n, cut := range hostile.Cuts(notes, 1) {
+		readable, step := 0, oracle.Step(5)
+		for n, cut := range hostile.Cuts(notes, step) {
 			_, err := ReadNotes("f", cut)
 			if hostile.Check(t, "f", cut, err) == nil {
 				readable++
@@ -38,7 +38,7 @@ func TestTruncation(t *testing.T) {
 				t.Errorf("%s.gcno cut at %d: %v", name, n, err)
 			}
 		}
-		if all := oracle.Must(ReadNotes("f", notes))(t); readable > len(notes)/8 || readable < len(all.Functions) {
+		if all := oracle.Must(ReadNotes("f", notes))(t); readable > len(notes)/8/step || step == 1 && readable < len(all.Functions) {
 			t.Errorf("%s.gcno: %d cuts of %d are readable", name, readable, len(notes))
 		}
 	}
@@ -120,7 +120,7 @@ func TestBitFlips(t *testing.T) {
 			meter.Read(t, len(flipped))
 			checkCounts(t, flipped)
 		}
-		for _, flipped := range hostile.Flips(fixture(t, name+".gcno"), 7*oracle.Step(5)) {
+		for _, flipped := range hostile.Flips(fixture(t, name+".gcno"), 7*oracle.Step(9)) {
 			checkNotes(t, flipped)
 		}
 	}
@@ -170,11 +170,11 @@ func graph(blocks uint32, arcs func(b uint32) []uint32) []byte {
 
 // TestHostileGraphs: a flow graph costs time and memory in proportion to its file.
 func TestHostileGraphs(t *testing.T) {
-	const n = 20000
+	const n = 4000
 	for name, data := range map[string][]byte{
 		"a long cycle":     graph(n, func(b uint32) []uint32 { return []uint32{(b + 1) % n} }),
 		"cycles of cycles": graph(n, func(b uint32) []uint32 { return []uint32{(b + 1) % n, (b * 7) % n, (b + n - 3) % n} }),
-		"all with all":     graph(300, func(uint32) []uint32 { return upTo(300) }),
+		"all with all":     graph(150, func(uint32) []uint32 { return upTo(150) }),
 		"two rows": graph(n, func(b uint32) []uint32 {
 			return []uint32{(b + 1) % n, (b + 2) % n, b &^ 1, b &^ 15}
 		}),

@@ -50,7 +50,6 @@ const (
 	tagCounters   = 0x01a10000 // GCOV_TAG_COUNTER_BASE
 	tagObject     = 0xa1000000 // GCOV_TAG_OBJECT_SUMMARY
 	tagProgram    = 0xa3000000 // GCOV_TAG_PROGRAM_SUMMARY
-	tagAutoFDO    = 0xaa000000 // GCOV_TAG_AFDO_FILE_NAMES: a sample profile, whose magic and version are those of 4.7
 	kindShift     = 17
 	maxKinds      = 16 // more than any release has
 )
@@ -144,15 +143,19 @@ func magicOf(data []byte) (magic uint32, order binary.ByteOrder) {
 }
 
 // Detect reports whether data, which may be the beginning of a file, is of this family, and whether it is notes.
-// AutoFDO's sample profiles begin like counts of GCC 4.7; their first record differs.
+// AutoFDO's sample profiles
+// begin like counts of GCC 4.7; their first record differs.
 func Detect(data []byte) (notes, ok bool) {
 	magic, order := magicOf(data)
 	if order == nil || len(data) >= 8 && Version(order.Uint32(data[4:])).release() == 0 {
 		return false, false
 	}
-	if magic == magicCounts && len(data) >= 8 && Version(order.Uint32(data[4:])).release() == 407 &&
-		(len(data) < 16 || order.Uint32(data[12:]) == tagAutoFDO) {
-		return false, false
+	if magic == magicCounts && len(data) >= 8 && Version(order.Uint32(data[4:])).release() == releaseFlow {
+		if len(data) < 16 {
+			return false, false
+		}
+		tag := order.Uint32(data[12:])
+		return false, tag == tagFunction || tag == tagObject || tag == tagProgram
 	}
 	return magic == magicNotes, true
 }
