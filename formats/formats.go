@@ -8,7 +8,7 @@
 //
 // Profiles of one family can be merged with each other and are read by one package: [IRPGO] by irpgo, [MemProf] by
 // memprof, [MIP] by mip, [Iprof] by iprof, [Sample] by sampleprof (recordings by perfdata), [CtxProf] by
-// ctxprof, [CGData] by cgdata. An indexed IRPGO profile may contain a MemProf profile.
+// ctxprof, [CGData] by cgdata, [GCov] by gcov. An indexed IRPGO profile may contain a MemProf profile.
 //
 // [View] reads a file of any format and returns its format-neutral view, the input of reports, exports and
 // comparisons. The package that reads a format decides which versions are supported, what hostile input may cost,
@@ -24,6 +24,7 @@ import (
 
 	"github.com/profuse-pgo/profuse/formats/cgdata"
 	"github.com/profuse-pgo/profuse/formats/ctxprof"
+	"github.com/profuse-pgo/profuse/formats/gcov"
 	"github.com/profuse-pgo/profuse/formats/iprof"
 	"github.com/profuse-pgo/profuse/formats/irpgo"
 	"github.com/profuse-pgo/profuse/formats/memprof"
@@ -68,6 +69,8 @@ const (
 	CGDataText
 	// CGDataObject is an object file or a static library, which may contain codegen data; cgdata.ReadObjects finds it.
 	CGDataObject
+	GCovNotes  // .gcno, of GCC or clang
+	GCovCounts // .gcda
 )
 
 // A Family is a kind of profiling, with formats of its own.
@@ -82,6 +85,7 @@ const (
 	Sample  Family = "AutoFDO" // LLVM's sample profiles, those of CSSPGO too
 	CtxProf Family = "ctxprof" // LLVM's contextual profiles
 	CGData  Family = "cgdata"  // LLVM's codegen data
+	GCov    Family = "gcov"    // GCC's notes and counts, for coverage and for PGO
 )
 
 // A Description says what files of a format are.
@@ -130,6 +134,9 @@ var formats = [...]Description{
 	CGDataIndexed: {"codegen data", CGData, "indexed", []string{".cgdata"}, false, span(1, 4), "4"},
 	CGDataText:    {"codegen data as text", CGData, "text", nil, true, "all", "all"},
 	CGDataObject:  {"object file or static library", CGData, "object", nil, false, "all", ""},
+
+	GCovNotes:  {"GCC notes file", GCov, "gcno", []string{".gcno"}, false, "GCC 3.4 to 16, clang", ""},
+	GCovCounts: {"GCC counts file", GCov, "gcda", []string{".gcda"}, false, "GCC 3.4 to 16, clang", "GCC 9 to 16, clang 20 to 22"},
 }
 
 // heaps is what the versions of indexed profiles add about the heap profiles in them; upToMIP the
@@ -162,6 +169,7 @@ func init() {
 		{MemProf, detectMemProf, viewMemProf},
 		{CtxProf, detectCtxProf, viewCtxProf},
 		{CGData, detectCGData, viewCGData},
+		{GCov, detectGCov, viewGCov}, // before Sample: AutoFDO's files for GCC begin alike, and this package tells them apart
 		{Sample, detectSample, viewSample},
 		{IRPGO, byFormat(irpgo.Detect, map[irpgo.Format]Format{
 			irpgo.FormatRaw: IRPGORaw, irpgo.FormatIndexed: IRPGOIndexed, irpgo.FormatText: IRPGOText, irpgo.FormatPartial: IRPGOPartial,
@@ -221,6 +229,14 @@ func detectCGData(data []byte) (Format, bool) {
 		return CGDataText, ok
 	}
 	return CGDataIndexed, ok
+}
+
+func detectGCov(data []byte) (Format, bool) {
+	notes, ok := gcov.Detect(data)
+	if notes {
+		return GCovNotes, ok
+	}
+	return GCovCounts, ok
 }
 
 // IsProgram reports whether files of the format are programs, or parts of programs, in which data of some families may be.

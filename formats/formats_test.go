@@ -36,6 +36,9 @@ func TestDetect(t *testing.T) {
 		{"samples as gcov has them", "adcg*704\x00\x00\x00\x00\x00\x00\x00\x00", formats.SampleGCov},
 		{"contextual", "CTXP\x01\x08\x00\x00", formats.CtxProfBinary},
 		{"contextual, YAML", "\nContexts:\n  - Guid: 1\n", formats.CtxProfYAML},
+		{"GCC's notes", "oncg*22B", formats.GCovNotes},
+		{"GCC's counts, big-endian", "gcdaB13*", formats.GCovCounts},
+		{"GCC's counts of 4.7", "adcg*704\x00\x00\x00\x00\x00\x00\x00\x01", formats.GCovCounts},
 		{"codegen data", "\xffcgdata\x81\x04\x00", formats.CGDataIndexed},
 		{"codegen data, text", "# Outlined stable hash tree\n:outlined_hash_tree\n---\n", formats.CGDataText},
 		{"ELF object", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00", formats.CGDataObject},
@@ -105,6 +108,7 @@ var suffixes = map[formats.Format][]string{
 	formats.MIPRaw: {".mipraw"}, formats.MIPRet: {".mipret"}, formats.MIPMap: {".mipmap"},
 	formats.MIPProfile: {".mip"}, formats.MIPYAML: {".mip.yaml", ".mip.yml"}, formats.IprofProfile: {".iprof"}, formats.SampleExtended: {".afdo"},
 	formats.CtxProfBinary: {".ctxprof", ".ctxprofdata"}, formats.CtxProfYAML: {".ctxprof.yaml", ".ctxprof.yml"}, formats.CGDataIndexed: {".cgdata"},
+	formats.GCovNotes: {".gcno"}, formats.GCovCounts: {".gcda"},
 }
 
 func TestAll(t *testing.T) {

@@ -87,10 +87,6 @@ const debianPackage = "!<arch>\ndebian-binary"
 // magics lists files that begin with fixed bytes. The first match counts, so longer beginnings come
 // before shorter ones: a Debian package is also a static library.
 var magics = []other{
-	{"adcg", "a profile of GCC (.gcda)", hintTrace},
-	{"gcda", "a profile of GCC (.gcda)", hintTrace},
-	{"oncg", "a notes file of GCC (.gcno)", hintTrace},
-	{"gcno", "a notes file of GCC (.gcno)", hintTrace},
 	{"llvmcovm", "a coverage mapping for tests of LLVM (.covmapping)", "\"profuse llvm-cov\" reads it in place of a program"},
 	{"PERFFILE", "a recording of perf before Linux 2.6.32", ""},
 	{"SIMPLEPERF", "a report of simpleperf", "give profuse the perf.data that simpleperf record writes"},

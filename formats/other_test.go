@@ -33,8 +33,6 @@ func TestWrongFormat(t *testing.T) {
 		{"cobertura.xml", "<?xml version=\"1.0\" ?>\n<!DOCTYPE coverage>\n<coverage line-rate=\"1\">", "a coverage report in XML, not"},
 		{"a.xml", "<?xml version=\"1.0\" ?>\n<a/>", "XML, not"},
 		{"a.profraw", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "a pointer of Git LFS, not"},
-		{"t.gcda", "adcg*30B\x06\x01\x02\x03", "a profile of GCC (.gcda), not one that profuse reads; lcov or gcovr make a tracefile of it"},
-		{"t.gcno", "oncg*30B", "a notes file of GCC (.gcno), not"},
 		{"t.c.gcov", "        -:    0:Source:t.c\n", "an annotated source file of gcov, not"},
 		{"t.json", "{\"gcc_version\": \"14\", \"format_version\": \"2\"}", "the JSON of gcov, not"},
 		{"perf.data", "PERFFILE\x68\x00\x00\x00", "a recording of perf before Linux 2.6.32, not a profile"},

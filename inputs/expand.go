@@ -66,6 +66,8 @@ const (
 type Input struct {
 	// Name is the path, or "-", for messages.
 	Name string
+	// Below is the path below the folder that the argument names, with slashes; the last element of any other path.
+	Below string
 	// Weight is what the counts are multiplied by.
 	Weight uint64
 
@@ -85,7 +87,7 @@ type Remote struct {
 
 // Input returns the input of r, with weight 1.
 func (r Remote) Input(opts Options) Input {
-	return Input{Name: r.Name, Weight: 1, opts: &opts, fetch: r.Fetch}
+	return Input{Name: r.Name, Below: r.Path, Weight: 1, opts: &opts, fetch: r.Fetch}
 }
 
 // Reopens reports whether the input can be opened several times: a regular file can, and
@@ -100,7 +102,9 @@ func (in Input) Reopens() bool {
 
 // File returns the input of one path, with weight 1. The path is taken literally,
 // and not looked at before the input is opened.
-func File(path string, opts Options) Input { return Input{Name: path, Weight: 1, opts: &opts} }
+func File(path string, opts Options) Input {
+	return Input{Name: path, Below: filepath.Base(path), Weight: 1, opts: &opts}
+}
 
 // Stdin is the name of the input that is standard input.
 const Stdin = "-"
@@ -135,13 +139,21 @@ func Expand(args []string, opts Options) ([]Input, error) {
 			return nil, err
 		}
 		for _, name := range w.files {
-			in := Input{Name: name, Weight: 1, opts: &opts}
+			in := Input{Name: name, Below: below(arg, name), Weight: 1, opts: &opts}
 			if !w.found || opts.Select == nil || opts.Select(in) {
 				w.ins = append(w.ins, in)
 			}
 		}
 	}
 	return w.ins, nil
+}
+
+// below returns the path of a file below the folder arg; its last element if it lies elsewhere.
+func below(arg, name string) string {
+	if rest, ok := strings.CutPrefix(name, arg); ok && rest != "" {
+		return strings.TrimLeft(filepath.ToSlash(rest), "/")
+	}
+	return filepath.Base(name)
 }
 
 // skip reports a skipped file to the caller of Expand.
@@ -170,7 +182,7 @@ func (w *walker) remotes(arg string) (ok bool, err error) {
 			w.opts.skip(r.Name, why)
 			continue
 		}
-		w.ins = append(w.ins, Input{Name: r.Name, Weight: 1, opts: w.opts, fetch: r.Fetch})
+		w.ins = append(w.ins, Input{Name: r.Name, Below: r.Path, Weight: 1, opts: w.opts, fetch: r.Fetch})
 	}
 	return ok, err
 }

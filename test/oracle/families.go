@@ -67,6 +67,12 @@ var families = []Family{
 		Suffix: ".cgdata",
 		Part:   []string{"--format", "partial"},
 	},
+	{
+		Name:   "gcov",
+		Views:  []string{"gcov/flow-gcc12.gcno", "gcov/flow-gcc12.gcda"},
+		Merged: []string{"gcov/values1-gcc12.gcda", "gcov/values2-gcc12.gcda", "gcov/values1-gcc12.gcda"},
+		Suffix: ".gcda",
+	},
 }
 
 // Families returns fixtures of every family, by name, for tests that treat all families alike.

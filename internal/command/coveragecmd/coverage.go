@@ -172,11 +172,11 @@ func (c *command) reportInputs(ctx context.Context, env *cli.Env, args []string)
 func (c *command) readBaseline(ctx context.Context, env *cli.Env) (*coverage.Coverage, error) {
 	base := c.shared
 	base.merge.Programs.CoverageDetails = false
-	profiles, _, err := splitTraces(env, []string{c.baseline})
+	groups, _, err := splitInputs(env, []string{c.baseline})
 	if err != nil {
 		return nil, err
 	}
-	base.fixedLines = len(profiles) == 0
+	base.fixedLines = len(groups) == 0
 	return base.read(ctx, env, []string{c.baseline})
 }
 

@@ -25,12 +25,12 @@ import (
 // read returns the coverage of the inputs, with the paths that the options ask for and without the lines that they
 // exclude. It merges the profiles before it collects their coverage, and adds the coverage of each tracefile.
 func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*coverage.Coverage, error) {
-	profiles, traces, err := splitTraces(env, args)
+	groups, traces, err := splitInputs(env, args)
 	if err != nil {
 		return nil, err
 	}
 	var parts []*coverage.Coverage
-	if len(profiles) > 0 {
+	for _, profiles := range groups {
 		v, err := c.view(ctx, env, profiles)
 		if err != nil {
 			return nil, err
@@ -64,23 +64,46 @@ func (c *shared) read(ctx context.Context, env *cli.Env, args []string) (*covera
 	return cov, nil
 }
 
-// splitTraces tells profiles from tracefiles of lcov by their first bytes. An argument that names no
-// tracefile stays as it is, so that messages of the merge have the folder or pattern of the user.
-func splitTraces(env *cli.Env, args []string) (profiles []string, traces []inputs.Input, err error) {
+// splitInputs tells tracefiles of lcov from profiles by their first bytes, and groups the profiles by family: a program may
+// have objects of several compilers. Inputs of no known family belong to the first group. An argument with profiles of one
+// group stays as it is, so that messages of the merge have the folder or pattern of the user.
+func splitInputs(env *cli.Env, args []string) (groups [][]string, traces []inputs.Input, err error) {
 	if args, err = responsefile.Expand(args); err != nil {
 		return nil, nil, err
+	}
+	at := make(map[int]int) // by family: the index of its group
+	known := false          // the family of the first group
+	group := func(f formats.Format) int {
+		if len(groups) == 0 {
+			groups = append(groups, nil)
+		}
+		if f == 0 {
+			return 0
+		}
+		i := families.Index(f.Family())
+		g, ok := at[i]
+		switch {
+		case ok:
+		case !known:
+			known, at[i] = true, 0
+		default:
+			g = len(groups)
+			groups, at[i] = append(groups, nil), g
+		}
+		return g
 	}
 	for _, arg := range args {
 		// Standard input can be read only once, so it is taken for a profile unread.
 		if arg == inputs.Stdin {
-			profiles = append(profiles, arg)
+			g := group(0)
+			groups[g] = append(groups[g], arg)
 			continue
 		}
 		ins, err := inputs.Expand([]string{arg}, sources.TraceOptions(env))
 		if err != nil {
 			return nil, nil, err
 		}
-		var others []string
+		of := make(map[int][]string) // by group
 		for _, in := range ins {
 			trace, err := isTrace(in)
 			if err != nil && profile.ClassOf(err) == profile.Unreadable && len(args) == 1 {
@@ -88,16 +111,22 @@ func splitTraces(env *cli.Env, args []string) (profiles []string, traces []input
 			}
 			if trace {
 				traces = append(traces, in)
-			} else {
-				others = append(others, in.Name)
+				continue
 			}
+			g := group(sources.PeekFormat(in, true))
+			of[g] = append(of[g], in.Name)
 		}
-		if len(others) == len(ins) {
-			others = []string{arg}
+		if len(ins) == 0 { // an empty folder
+			of[group(0)] = []string{arg}
 		}
-		profiles = append(profiles, others...)
+		for g, names := range of {
+			if len(names) == len(ins) {
+				names = []string{arg}
+			}
+			groups[g] = append(groups[g], names...)
+		}
 	}
-	return profiles, traces, nil
+	return groups, traces, nil
 }
 
 // errSeen ends the reading of an input after its first file.

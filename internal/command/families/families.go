@@ -10,6 +10,7 @@ import (
 	"github.com/profuse-pgo/profuse/internal/command/family"
 	"github.com/profuse-pgo/profuse/internal/command/family/cgdatacmd"
 	"github.com/profuse-pgo/profuse/internal/command/family/ctxprofcmd"
+	"github.com/profuse-pgo/profuse/internal/command/family/gcovcmd"
 	"github.com/profuse-pgo/profuse/internal/command/family/iprofcmd"
 	"github.com/profuse-pgo/profuse/internal/command/family/irpgocmd"
 	"github.com/profuse-pgo/profuse/internal/command/family/mipcmd"
@@ -19,7 +20,7 @@ import (
 )
 
 // All lists all families. Files of no known format belong to the first.
-var All = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family(), samplecmd.Family(), ctxprofcmd.Family(), cgdatacmd.Family()}
+var All = []family.Family{irpgocmd.Family(), mipcmd.Family(), iprofcmd.Family(), samplecmd.Family(), ctxprofcmd.Family(), cgdatacmd.Family(), gcovcmd.Family()}
 
 // Of returns the index in All of the family of a file, and the format that package formats detects.
 // It returns an error about a file that is no profile.

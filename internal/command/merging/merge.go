@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/profuse-pgo/profuse/inputs"
 	"github.com/profuse-pgo/profuse/internal/command/ui/cli"
@@ -165,6 +166,9 @@ type result struct {
 	addInputs func() (sum *Sum, profiles int, err error)
 }
 
+// maxLines limits the lines about results of one merge: a program may have thousands of objects.
+const maxLines = 20
+
 // writeAll writes several results, all or none.
 func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error {
 	var outs []*console.Output
@@ -184,6 +188,11 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 		// Without a usable profile there is no result; the loss says so.
 		if used == 0 {
 			continue
+		}
+		if folder := filepath.Dir(r.path); !store.IsURL(r.path) && folder != filepath.Clean(j.Output) {
+			if err := os.MkdirAll(folder, 0o777); err != nil {
+				return err
+			}
 		}
 		out, err := console.OpenOutput(env, r.path, ins, j.Checksum)
 		if err != nil {
@@ -216,7 +225,11 @@ func (j *Job) writeAll(env *cli.Env, ins []inputs.Input, results []result) error
 	j.PrintWarnings(env.Stderr)
 	l := j.loss()
 	fmt.Fprint(env.Stderr, j.lossLine(l, &j.budget))
-	for _, line := range lines {
+	for i, line := range lines {
+		if i == maxLines {
+			fmt.Fprintf(env.Stderr, "… and %s more\n", cli.Count(len(lines)-i))
+			break
+		}
 		fmt.Fprintln(env.Stderr, console.Printable(line))
 	}
 	// For a single result at the output's own path this line would repeat the one above.
