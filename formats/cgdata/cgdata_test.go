@@ -396,6 +396,8 @@ func TestVersions(t *testing.T) {
 	for _, data := range [][]byte{of(5, "empty"), of(0, "empty"), of(2, "both")} {
 		if _, err := Read("f", data, nil); profile.ClassOf(err) != profile.ErrUnsupported {
 			t.Errorf("version %d: %v", data[8], err)
+		} else if newer := strings.Contains(err.Error(), "newer than this release of profuse knows"); newer != (data[8] == 5) {
+			t.Errorf("version %d: %v", data[8], err)
 		}
 	}
 }
