@@ -35,10 +35,7 @@ func WrongFormat(name string, data []byte, want string) error {
 		return at.Field("format").Got(o.what).Want(want).Hint(o.hint).Unrecognized()
 	case ok:
 		hint := ""
-		switch {
-		case f.IsRecording():
-			hint = hintRecording
-		case f == SampleSums:
+		if f.IsRecording() || f == SampleSums {
 			hint = hintSums
 		}
 		return at.Field("format").Got(withArticle(f.String())).Want(want).Hint(hint).Mismatch()
@@ -70,15 +67,14 @@ type other struct {
 
 // Hints that several kinds have in common.
 const (
-	hintUnpack    = "profuse opens gzip, zstd, tar and zip: unpack it first"
-	hintTrace     = "lcov or gcovr make a tracefile of it, which \"profuse coverage\" reads"
-	hintCoverage  = "of coverage, profuse reads tracefiles of lcov"
-	hintBOLT      = "merge-fdata and llvm-bolt read it"
-	hintDownload  = "the download failed, or asked for a login"
-	hintProgram   = "give profuse the profiles that the program writes when it runs"
-	hintSums      = `"profuse merge --program PROGRAM" makes a sample profile of it`
-	hintRecording = "llvm-profgen makes a sample profile of it, with the program"
-	hintShell     = "a shell wrote it: have the tool write its output itself (-o)"
+	hintUnpack   = "profuse opens gzip, zstd, tar and zip: unpack it first"
+	hintTrace    = "lcov or gcovr make a tracefile of it, which \"profuse coverage\" reads"
+	hintCoverage = "of coverage, profuse reads tracefiles of lcov"
+	hintBOLT     = "merge-fdata and llvm-bolt read it"
+	hintDownload = "the download failed, or asked for a login"
+	hintProgram  = "give profuse the profiles that the program writes when it runs"
+	hintSums     = `"profuse merge --program PROGRAM" makes a sample profile of it`
+	hintShell    = "a shell wrote it: have the tool write its output itself (-o)"
 )
 
 // debianPackage is the beginning of a package, which is an archive like a static library.

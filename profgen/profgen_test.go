@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,57 @@ func TestStacks(t *testing.T) {
 	}
 	if want := (profgen.Faults{Runs: 930}); faults != want {
 		t.Errorf("faults %+v, want %+v", faults, want)
+	}
+}
+
+// TestReadRecording: so are the sums of the text itself, whose samples are all accounted for.
+func TestReadRecording(t *testing.T) {
+	p := open(t, "clang")
+	data := oracle.ReadFile(t, fixture(t, "short.script"))
+	c, account, err := p.ReadRecording("short.script", data, nil)
+	oracle.NoError(t, err)
+	var b bytes.Buffer
+	oracle.NoError(t, c.WriteUnsymbolized(&b, p.Base))
+	if want := oracle.ReadFile(t, fixture(t, "short.unsym")); !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("got\n%swant\n%s", b.Bytes(), want)
+	}
+	samples := uint64(bytes.Count(data, []byte("\n")) - 1) // without the line of the mapping
+	want := profgen.Account{Samples: samples, Program: samples, Used: samples, Mapped: true, Faults: profgen.Faults{Runs: 930}}
+	if !reflect.DeepEqual(*account, want) {
+		t.Errorf("account %+v, want %+v", *account, want)
+	}
+}
+
+// TestRecordingAgainstLLVM: the profile of a recording equals the profile that llvm-profgen makes of its text.
+func TestRecordingAgainstLLVM(t *testing.T) {
+	clang, llvm := oracle.Tool(t, "clang++-22"), oracle.Tool(t, "llvm-profgen-22")
+	dir, root := t.TempDir(), oracle.Root(t)
+	program := filepath.Join(dir, "branches")
+	run := func(args ...string) {
+		t.Helper()
+		if _, stderr, code := oracle.Run(t, args[0], args[1:]...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	run(clang, "-g", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-ffile-compilation-dir=.", "-static", "-O2",
+		filepath.Join(root, "testdata", "sampleprof", "src", "work.cpp"), "-o", program)
+	text := filepath.Join(root, "testdata", "perf", "branches.perfscript")
+	run(llvm, "--binary="+program, "--perfscript="+text, "--format=text", "--output="+filepath.Join(dir, "want"))
+	want := oracle.ReadFile(t, filepath.Join(dir, "want"))
+	f := oracle.Must(symbolize.Open(program, symbolize.Options{NoDebugFiles: true}))(t)
+	defer f.Close()
+	p := oracle.Must(profgen.Open(f, profgen.Options{}))(t)
+	for _, name := range []string{text, filepath.Join(root, "testdata", "perf", "branches.perf.data")} {
+		c, account, err := p.ReadRecording(name, oracle.ReadFile(t, name), nil)
+		oracle.NoError(t, err)
+		if account.Samples != 40 || account.Used != 40 {
+			t.Errorf("%s: account %+v", name, *account)
+		}
+		var b bytes.Buffer
+		oracle.NoError(t, oracle.Must(p.Lines(c, profgen.LineOptions{}))(t).Write(&b, sampleprof.WriteOptions{Format: sampleprof.FormatText}))
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s: got\n%swant\n%s", name, b.Bytes(), want)
+		}
 	}
 }
 

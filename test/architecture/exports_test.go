@@ -17,7 +17,7 @@ import (
 // maxExported is how many names the public packages may promise: functions,
 // types, methods of exported types, constants and variables. Fields do not
 // count. It only ever goes down; a new family of formats raises it by what the test logs.
-const maxExported = 689
+const maxExported = 692
 
 // TestExportedNames: the public packages promise no more names than they must, and each has a comment.
 func TestExportedNames(t *testing.T) {

@@ -17,7 +17,7 @@ func Family() family.Family {
 		Kinds: []formats.Family{formats.Sample},
 		Help: family.Help{
 			Merge: "Sample profiles (AutoFDO, CSSPGO) go into one .afdo, for clang -fprofile-sample-use=OUTPUT. With " +
-				"--program, sums of addresses (llvm-profgen --skip-symbolization) become a profile by lines.",
+				"--program, recordings of perf and sums of addresses (llvm-profgen --skip-symbolization) become a profile by lines.",
 			Show: [][2]string{
 				{"samples", "(AutoFDO, CSSPGO) the sections of the file, and the functions or contexts with the most samples"},
 				{"perf", "(perf.data, text of perf script) the events, the samples with and without branches, and the programs"},

@@ -123,8 +123,8 @@ func (c *adder) Add(ctx context.Context, j *merging.Job) (*merging.Sum, error) {
 	// One worker, because the first usable input decides the kind of the sum.
 	g := generator{job: j, sum: profgen.NewCounts()}
 	adders := []merge.Adder{func(p *merge.Profile) (*merge.Contribution, error) {
-		if f, _ := formats.Detect(p.Data); f == formats.SampleSums {
-			return g.add(p)
+		if f, _ := formats.Detect(p.Data); f == formats.SampleSums || f.IsRecording() {
+			return g.add(p, f)
 		}
 		return addProfile(m, p)
 	}}
@@ -183,7 +183,7 @@ type result interface {
 }
 
 func addProfile(m *sampleprof.Merger, in *merge.Profile) (*merge.Contribution, error) {
-	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample || f.IsRecording() {
+	if f, _ := formats.Detect(in.Data); f.Family() != formats.Sample {
 		return nil, merging.WrongFormat(in.Name, in.Data, "a sample profile")
 	}
 	added, err := m.AddFile(in.Name, in.Data, sampleprof.ReaderOptions{}, in.Weight)
