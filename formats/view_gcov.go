@@ -38,7 +38,6 @@ func viewGCov(name string, data []byte, f Format, opt ViewOptions) (profile.View
 	}
 	v, err := ViewCounts(name, []ObjectCounts{{name, c}}, nil, opt)
 	if IsWithoutNotes(err) && !opt.Coverage {
-		opt.warn(err)
 		return c.View(name), nil
 	}
 	return v, err

@@ -87,7 +87,7 @@ type countsView struct {
 
 func (v *countsView) Identity() profile.Identity {
 	id := profile.Identity{
-		File: v.name, Family: familyName, Format: "counts", Version: v.counts.Version.String(), Producer: v.counts.Version.Release(),
+		File: v.name, Family: familyName, Format: "gcda", Version: v.counts.Version.String(), Producer: v.counts.Version.Release(),
 		Omits: []string{"names and lines of functions, which are in the notes (.gcno)"},
 	}
 	return id
