@@ -243,7 +243,10 @@ func releases(t *testing.T, f func(t *testing.T, cc, cxx string), quick ...strin
 func with(t *testing.T, names []string, f func(t *testing.T, cc, cxx string), quick []string) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			if name != "gcc" && !slices.Contains(quick, name) {
+			switch {
+			case name == "clang-19":
+				oracle.Exhaustive(t)
+			case name != "gcc" && !slices.Contains(quick, name):
 				oracle.Slow(t)
 			}
 			t.Parallel()

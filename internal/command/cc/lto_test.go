@@ -125,7 +125,7 @@ func TestLTO(t *testing.T) {
 			name := strings.ReplaceAll(strings.Join([]string{c.cc, c.lto, c.ld, shape}, " "), "=", "_")
 			t.Run(name, func(t *testing.T) {
 				switch {
-				case i > 0:
+				case i > 0 || !c.quick && c.ld != "gold":
 					oracle.Exhaustive(t)
 				case !c.quick:
 					oracle.Slow(t)

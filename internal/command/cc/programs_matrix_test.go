@@ -70,7 +70,7 @@ func TestMatrix(t *testing.T) {
 				if level != "-O2" {
 					continue
 				}
-			} else if main {
+			} else if main && oracle.Everything() {
 				modes = mipModes
 			}
 			for _, mode := range modes {
