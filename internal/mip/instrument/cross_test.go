@@ -28,7 +28,10 @@ func TestAArch64(t *testing.T) {
 	for name, tc := range crossTools(t, "aarch64-linux-gnu", "qemu-aarch64") {
 		for _, flags := range []string{"-O2", "-O0", "-O2 -mbranch-protection=standard", "-Os -fPIC"} {
 			t.Run(name+flags, func(t *testing.T) {
-				if name != "gcc" || flags != "-O2" {
+				switch {
+				case flags == "-Os -fPIC" || name != "gcc" && flags == "-O2":
+					oracle.Exhaustive(t)
+				case name != "gcc" || flags != "-O2":
 					oracle.Slow(t)
 				}
 				t.Parallel()

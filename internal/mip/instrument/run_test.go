@@ -50,7 +50,10 @@ func eachLevel(t *testing.T, f func(t *testing.T, cc, level string)) {
 				continue
 			}
 			t.Run(cc+level, func(t *testing.T) {
-				if cc != "gcc" || level != "-O2" {
+				switch {
+				case cc == "clang-19" || level != "-O0" && level != "-O2":
+					oracle.Exhaustive(t)
+				case cc != "gcc" || level != "-O2":
 					oracle.Slow(t)
 				}
 				t.Parallel()

@@ -51,8 +51,12 @@ func TestTraps(t *testing.T) {
 	for cc, variants := range tests {
 		for _, flags := range variants {
 			t.Run(fmt.Sprint(cc, flags), func(t *testing.T) {
-				if !slices.Equal(flags, []string{"-O2"}) {
+				switch {
+				case slices.Equal(flags, []string{"-O2"}):
+				case len(flags) == 1:
 					oracle.Slow(t)
+				default:
+					oracle.Exhaustive(t)
 				}
 				t.Parallel()
 				p := trapsProgram.with(flags...)
