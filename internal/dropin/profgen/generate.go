@@ -148,10 +148,10 @@ func unsymbolizedError(fe *profile.FormatError, data []byte) error {
 	case errors.Is(fe, profile.ErrUnsupported):
 		return errors.New("a profile with contexts is not supported by profuse")
 	case errors.Is(fe, profile.ErrTruncated):
-		return errors.New("Invalid raw profile!")
+		return failure("Invalid raw profile!")
 	}
 	lines := strings.SplitN(string(data), "\n", fe.Line+1)
-	return fmt.Errorf("Invalid raw profile at line %d: %s", fe.Line, lines[fe.Line-1])
+	return failuref("Invalid raw profile at line %d: %s", fe.Line, lines[fe.Line-1])
 }
 
 func (t *tool) showDensity(p *sampleprof.Profile) {

@@ -1,7 +1,6 @@
 package profgen
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -67,22 +66,22 @@ func (t *tool) check() error {
 	case o.disassemble && inputs == 0:
 		return unsupported("--show-disassembly-only")
 	case inputs == 0:
-		return errors.New("Perf input file is missing, please use one of `--perfscript`, `--perfdata` and `--unsymbolized-profile` for the input.")
+		return failure("Perf input file is missing, please use one of `--perfscript`, `--perfdata` and `--unsymbolized-profile` for the input.")
 	case inputs > 1:
-		return errors.New("`--perfscript`, `--perfdata` and `--unsymbolized-profile` cannot be used together.")
+		return failure("`--perfscript`, `--perfdata` and `--unsymbolized-profile` cannot be used together.")
 	}
 	for _, input := range []string{o.unsymbolized, o.perfScript, o.perfData} {
 		if input != "" && !exists(input) {
-			return fmt.Errorf("Input perf file(%s) doesn't exist.", input)
+			return failuref("Input perf file(%s) doesn't exist.", input)
 		}
 	}
 	switch {
 	case !exists(o.binary):
-		return fmt.Errorf("Input binary(%s) doesn't exist.", o.binary)
+		return failuref("Input binary(%s) doesn't exist.", o.binary)
 	case o.compressRecursion < -1:
-		return errors.New("Value of --compress-recursion should >= -1")
+		return failure("Value of --compress-recursion should >= -1")
 	case o.locations && !o.disassemble:
-		return errors.New("--show-source-locations should work together with --show-disassembly-only!")
+		return failure("--show-source-locations should work together with --show-disassembly-only!")
 	case o.disassemble:
 		return unsupported("--show-disassembly-only")
 	case o.perfData != "":
@@ -105,3 +104,10 @@ func exists(path string) bool {
 }
 
 func unsupported(what string) error { return fmt.Errorf("%s is not supported by profuse", what) }
+
+// failure is an error in the words of llvm-profgen.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+func failuref(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
