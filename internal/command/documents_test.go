@@ -31,15 +31,15 @@ var documented = map[string]struct{ project, setup, tools, other, fails string }
 	"docs/recipes.md#Coverage in GitLab, Codecov, Coveralls and SonarQube": {
 		project: "cmake", setup: committed, tools: "cmake clang++-22 git", other: "^codecovcli|^jq|^sonar-scanner", // services
 	},
-	"docs/recipes.md#Heap profiles":   {project: "heap", tools: "clang++-22"},
-	"docs/recipes.md#MIP":             {project: "mip", tools: "clang-22"},
-	"docs/recipes.md#GraalVM":         {setup: `cp "$FIXTURES"/iprof/{small,twin-x3}.iprof .`, other: "native-image"},
+	"docs/recipes.md#Heap profiles": {project: "heap", tools: "clang++-22"},
+	"docs/recipes.md#MIP":           {project: "mip", tools: "clang-22"},
+	"docs/recipes.md#GraalVM":       {setup: `cp "$FIXTURES"/iprof/{small,twin-x3}.iprof .`, other: "native-image"},
 	"docs/recipes.md#Sample profiles": {
 		setup: `cp "$FIXTURES/sampleprof/lines.afdo" day1.afdo && cp "$FIXTURES/sampleprof/calls.afdo" day2.afdo
 			cp "$FIXTURES/profgen/clang" app && for i in 1 2; do sed "1s/clang/app/" "$FIXTURES/profgen/short.script" >host$i.perf.data; done`,
 		other: "^perf record", // not every machine can
 	},
-	"docs/recipes.md#A fleet":         {setup: rawProfiles},
+	"docs/recipes.md#A fleet": {setup: rawProfiles},
 
 	"docs/coverage.md": {
 		project: "coverage", tools: "clang-22 git",
