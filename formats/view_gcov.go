@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,7 +26,7 @@ type NotesFile struct {
 	Data []byte // nil if the file is to be read
 }
 
-// viewGCov returns the view of notes, of which nothing ran, or of counts with their notes.
+// viewGCov returns the view of notes whose functions did not run, or of counts with their notes.
 func viewGCov(name string, data []byte, f Format, opt ViewOptions) (profile.View, error) {
 	if f == GCovNotes {
 		return ViewCounts(name, nil, []NotesFile{{name, data}}, opt)
@@ -122,13 +121,7 @@ func (f *NotesFile) stamp() (stamp uint32, ok bool) {
 			return 0, false
 		}
 	}
-	if notes, ok := gcov.Detect(head); !notes || !ok || len(head) < 12 {
-		return 0, false
-	}
-	if head[0] == 'o' {
-		return binary.LittleEndian.Uint32(head[8:]), true
-	}
-	return binary.BigEndian.Uint32(head[8:]), true
+	return gcov.StampOf(head)
 }
 
 // A notesSearch finds the notes of counts by their stamp, which both have from one compilation.

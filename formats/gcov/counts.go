@@ -1,7 +1,7 @@
 package gcov
 
 import (
-	"math"
+	"slices"
 
 	"github.com/profuse-pgo/profuse/internal/cursor"
 	"github.com/profuse-pgo/profuse/internal/flaw"
@@ -59,12 +59,7 @@ type ListValue struct{ Value, Count int64 }
 
 // allZero reports whether all counters are zero, so that they take no bytes.
 func (c *Counters) allZero() bool {
-	for _, v := range c.Values {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Values, func(v int64) bool { return v != 0 })
 }
 
 func isCounters(tag uint32) bool {
@@ -267,29 +262,10 @@ func (r *countsReader) readLists(c *cursor.Cursor, values []int64) (lists []List
 	return lists
 }
 
-// total returns the sum of the arc counters; it saturates.
-func (f *FunctionCounts) total() (n uint64) {
-	for _, set := range f.Counters {
-		if set.Kind != kindArcs {
-			continue
-		}
-		for _, v := range set.Values {
-			if v > 0 {
-				if n += uint64(v); n > math.MaxInt64 {
-					return math.MaxInt64
-				}
-			}
-		}
-	}
-	return n
-}
-
 // Arcs returns the counters of the arcs; nil if the function has none.
 func (f *FunctionCounts) Arcs() []int64 {
-	for _, set := range f.Counters {
-		if set.Kind == kindArcs {
-			return set.Values
-		}
+	if set := f.of(kindArcs); set != nil {
+		return set.Values
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func differAt(got, want string) string {
 	return "got  …" + got[from:min(len(got), i+60)] + "\nwant …" + want[from:min(len(want), i+60)]
 }
 
-// TestLinesAsGCov: counts of lines, functions and branches are those of gcov, byte for byte in its own document.
+// TestLinesAsGCov: lines, functions and branches have the counts that gcov gives, byte for byte in its own document.
 func TestLinesAsGCov(t *testing.T) {
 	files := oracle.Must(filepath.Glob(filepath.Join(testdata, "*.json")))(t)
 	if len(files) < 6 {

@@ -249,3 +249,27 @@ func FuzzReadNotes(f *testing.F) {
 	}
 	f.Fuzz(checkNotes)
 }
+
+// TestLongLists: a list of many values, which only a hostile file has, adds up as a short one does. Each value has a count of
+// its own, which a sum of two doubles.
+func TestLongLists(t *testing.T) {
+	for _, n := range []int{maxListed / 2, 4 * maxListed, 300_000} {
+		list := List{Total: 1 << 40}
+		for i := range n {
+			list.Values = append(list.Values, ListValue{Value: int64(i), Count: int64(i%1000) + 1})
+		}
+		var sum List
+		var m Merger
+		for range 2 {
+			m.addList(&sum, &list, 1)
+		}
+		if sum.Total != 2<<40 || len(sum.Values) != n {
+			t.Fatalf("%d values: total %d, %d values", n, sum.Total, len(sum.Values))
+		}
+		for i, v := range sum.Values {
+			if want := (ListValue{int64(i), 2 * (int64(i%1000) + 1)}); v != want {
+				t.Fatalf("%d values: value %d is %v, want %v", n, i, v, want)
+			}
+		}
+	}
+}

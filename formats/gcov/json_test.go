@@ -27,7 +27,7 @@ type jsonFunction struct {
 	lines     map[uint32]*Line // its own, if it is shared
 }
 
-// canonicalName removes parts of a path as gcov does: those that are a dot, and those before two dots if they exist.
+// canonicalName removes parts of a path as gcov does: each dot, and a part before two dots if it exists.
 func canonicalName(name string) string {
 	var parts []string
 	for i, part := range strings.Split(name, "/") {

@@ -143,21 +143,30 @@ func magicOf(data []byte) (magic uint32, order binary.ByteOrder) {
 }
 
 // Detect reports whether data, which may be the beginning of a file, is of this family, and whether it is notes.
-// AutoFDO's sample profiles
-// begin like counts of GCC 4.7; their first record differs.
+// AutoFDO's sample profiles begin like counts of GCC 4.7; their first record differs.
 func Detect(data []byte) (notes, ok bool) {
 	magic, order := magicOf(data)
-	if order == nil || len(data) >= 8 && Version(order.Uint32(data[4:])).release() == 0 {
-		return false, false
+	if order == nil || len(data) < 8 {
+		return magic == magicNotes, order != nil
 	}
-	if magic == magicCounts && len(data) >= 8 && Version(order.Uint32(data[4:])).release() == releaseFlow {
+	release := Version(order.Uint32(data[4:])).release()
+	if magic == magicCounts && release == releaseFlow {
 		if len(data) < 16 {
 			return false, false
 		}
 		tag := order.Uint32(data[12:])
 		return false, tag == tagFunction || tag == tagObject || tag == tagProgram
 	}
-	return magic == magicNotes, true
+	return release != 0 && magic == magicNotes, release != 0
+}
+
+// StampOf returns the stamp of notes that begin with head; ok is false if these are not the first 12 bytes of notes.
+func StampOf(head []byte) (stamp uint32, ok bool) {
+	if notes, _ := Detect(head); !notes || len(head) < 12 {
+		return 0, false
+	}
+	_, order := magicOf(head)
+	return order.Uint32(head[8:]), true
 }
 
 // readHeader reads the words that all files begin with.

@@ -1,5 +1,7 @@
 package gcov
 
+import "slices"
+
 // maxWork limits the steps in which the cycles of all lines of a unit are found: real units take less than a
 // thousandth, a hostile flow graph of n blocks on one line would take n².
 const maxWork = 1 << 27
@@ -200,17 +202,8 @@ func (s *solver) circuit(v, start uint32) (found bool) {
 		}
 		w := s.Function.Arcs[i].To
 		s.work -= len(s.waiting[w])
-		if s.blocked[w] == s.search && !contains(s.waiting[w], v) {
+		if s.blocked[w] == s.search && !slices.Contains(s.waiting[w], v) {
 			s.waiting[w] = append(s.waiting[w], v)
-		}
-	}
-	return false
-}
-
-func contains(list []uint32, v uint32) bool {
-	for _, x := range list {
-		if x == v {
-			return true
 		}
 	}
 	return false

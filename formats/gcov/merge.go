@@ -210,15 +210,35 @@ func (m *Merger) addList(into, list *List, weight uint64) {
 	if dropped {
 		into.Total = -into.Total
 	}
-next:
+	find := into.finder(len(list.Values))
 	for _, v := range list.Values {
-		for i := range into.Values {
-			if old := &into.Values[i]; old.Value == v.Value {
-				old.Count = m.add(old.Count, v.Count, weight)
-				continue next
-			}
+		i := find(v.Value)
+		if i < 0 {
+			i = len(into.Values)
+			into.Values = append(into.Values, ListValue{Value: v.Value})
 		}
-		into.Values = append(into.Values, ListValue{v.Value, m.add(0, v.Count, weight)})
+		old := &into.Values[i]
+		old.Count = m.add(old.Count, v.Count, weight)
+	}
+}
+
+// finder returns a function that returns the index of a value in the list, or -1, while up to more values are appended.
+// Released tools write short lists; longer ones have an index, because a search for each value would take n² steps.
+func (l *List) finder(more int) func(value int64) int {
+	if len(l.Values)+more <= 4*maxListed {
+		return func(value int64) int {
+			return slices.IndexFunc(l.Values, func(v ListValue) bool { return v.Value == value })
+		}
+	}
+	index, indexed := make(map[int64]int, len(l.Values)+more), 0
+	return func(value int64) int {
+		for ; indexed < len(l.Values); indexed++ {
+			index[l.Values[indexed].Value] = indexed
+		}
+		if i, ok := index[value]; ok {
+			return i
+		}
+		return -1
 	}
 }
 

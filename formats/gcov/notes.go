@@ -47,8 +47,8 @@ type Function struct {
 // An Arc leads from one block to another.
 type Arc struct{ From, To, flags uint32 }
 
-// Counted reports whether the program counts the arc.
-func (a *Arc) Counted() bool { return a.flags&arcOnTree == 0 }
+// isCounted reports whether the program counts the arc.
+func (a *Arc) isCounted() bool { return a.flags&arcOnTree == 0 }
 
 // A Location is the lines of one source on which a block has code, ascending.
 type Location struct {
@@ -240,7 +240,7 @@ func (r *notesReader) readArcs(f *Function, c *cursor.Cursor) {
 		a := Arc{From: from, To: c.U32("destination")}
 		f.checkBlock(c, a.To)
 		a.flags = c.U32("flags")
-		if a.Counted() {
+		if a.isCounted() {
 			f.counted++
 		}
 		f.Arcs = append(f.Arcs, a)

@@ -3,18 +3,18 @@ package gcov
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/profuse-pgo/profuse/internal/saturate"
+	"github.com/profuse-pgo/profuse/internal/sourcepath"
 	"github.com/profuse-pgo/profuse/profile"
 	"github.com/profuse-pgo/profuse/profile/coverage"
 )
 
 // A Program adds up what the object files of a program did. The zero value has no objects.
 //
-// A line of a header counts what all objects did on it. Functions of one name, source and place are one function, of which each
-// object has a copy: inline functions, whose counts are in one of the copies, and static functions of headers. Instances of a template
-// have names of their own.
+// A line of a header counts what all objects did on it. Functions of one name, source and place are one function. Each object
+// has its own copy of such a function: of an inline function, one copy has the counts; a static function of a header counts
+// in every copy. Each instance of a template has its own name.
 type Program struct {
 	// BelowZero is the number of arcs with counts below zero, because threads lost counts.
 	BelowZero int
@@ -103,14 +103,10 @@ func (p *Program) Add(u *Unit) {
 
 // path returns the path of a source: names are relative to the folder of the compiler.
 func (n *Notes) path(name string) string {
-	if !isAbsolute(name) && isAbsolute(n.Folder) {
+	if !sourcepath.IsAbsolute(name) && sourcepath.IsAbsolute(n.Folder) {
 		name = n.Folder + "/" + name
 	}
 	return path.Clean(name)
-}
-
-func isAbsolute(name string) bool {
-	return strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && (name[2] == '/' || name[2] == '\\')
 }
 
 func (p *Program) file(name string) *programFile {

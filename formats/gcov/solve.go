@@ -120,7 +120,7 @@ func (s *solver) arrange(counters []int64) {
 	for b := range blocks {
 		out := s.out(uint32(b))
 		for _, i := range out {
-			if a := &arcs[i]; a.Counted() {
+			if a := &arcs[i]; a.isCounted() {
 				if next < len(counters) {
 					s.arcs[i] = counters[next]
 				}

@@ -86,11 +86,10 @@ type countsView struct {
 }
 
 func (v *countsView) Identity() profile.Identity {
-	id := profile.Identity{
+	return profile.Identity{
 		File: v.name, Family: familyName, Format: "gcda", Version: v.counts.Version.String(), Producer: v.counts.Version.Release(),
 		Omits: []string{"names and lines of functions, which are in the notes (.gcno)"},
 	}
-	return id
 }
 
 func (*countsView) Features() profile.Features { return profile.Features{Blocks: true, Hashes: true} }
@@ -102,8 +101,9 @@ func (v *countsView) Functions() iter.Seq[*profile.Function] {
 			if f.Placeholder {
 				continue
 			}
-			fn := &profile.Function{Symbol: profile.Symbol{ID: uint64(f.Ident)}, Hash: uint64(f.FlowChecksum), Covered: f.total() > 0}
+			fn := &profile.Function{Symbol: profile.Symbol{ID: uint64(f.Ident)}, Hash: uint64(f.FlowChecksum)}
 			for _, n := range f.Arcs() {
+				fn.Covered = fn.Covered || n > 0
 				fn.Blocks = append(fn.Blocks, profile.Block{Count: counted(n)})
 			}
 			if !yield(fn) {
