@@ -73,7 +73,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestStacks: the sums of samples are those that llvm-profgen 22 makes of the text of perf script.
+// TestStacks: the sums of samples equal the sums that llvm-profgen 22 makes from the text of perf script.
 func TestStacks(t *testing.T) {
 	p := open(t, "clang")
 	s := p.NewStacks()

@@ -117,8 +117,5 @@ func (p *Program) readSymbols() error {
 // instructions are decoded when they are needed.
 func (p *Program) Decode() (invalid int) { return p.code.decodeAll() }
 
-// BuildID returns the build id of the program; nil without one.
-func (p *Program) BuildID() []byte { return p.file.BuildID }
-
 // Names returns the sorted names of the functions with code, for [sampleprof.Profile.Symbols].
 func (p *Program) Names() []string { return p.functions.names() }

@@ -3,6 +3,7 @@ package profgen
 import (
 	"bytes"
 	"encoding/hex"
+	"maps"
 	"path"
 	"slices"
 
@@ -30,7 +31,10 @@ type Account struct {
 // program took in any process. A mapped file is the program if it has its build id, or its name if one of the two has no
 // build id. Each process may have mapped the program elsewhere.
 func (p *Program) ReadRecording(name string, data []byte, warn func(profile.Warning)) (*Counts, *Account, error) {
-	r := recording{program: p, file: path.Base(p.file.Name), stacks: p.NewStacks(), layouts: make(map[int32]*layout)}
+	r := recording{
+		program: p, file: path.Base(p.file.Name), stacks: p.NewStacks(), layouts: make(map[int32]*layout),
+		ids: make(map[mappedFile]int), others: make(map[string]struct{}),
+	}
 	facts, err := perfdata.Read(name, data, &perfdata.Handler{
 		Begin:   func(f *perfdata.Facts) error { r.facts = f; return nil },
 		Sample:  r.addSample,
@@ -63,7 +67,7 @@ func (p *Program) ReadRecording(name string, data []byte, warn func(profile.Warn
 	}
 	a := &r.account
 	a.Lost, a.Cut = saturate.Add(facts.LostRecords, facts.LostSamples), facts.Cut
-	slices.Sort(a.OtherBuilds)
+	a.OtherBuilds = slices.Sorted(maps.Keys(r.others))
 	counts, faults := r.stacks.Counts()
 	a.Faults = faults
 	return counts, a, nil
@@ -74,6 +78,9 @@ type recording struct {
 	program *Program
 	file    string // name of the program, without its folder
 	facts   *perfdata.Facts
+	ids     map[mappedFile]int // the last of the first indexed entries of facts.BuildIDs for the file, plus 1
+	indexed int
+	others  map[string]struct{} // build ids of files with the name of the program
 	stacks  *Stacks
 	account Account
 
@@ -83,6 +90,12 @@ type recording struct {
 	last    *layout               // of process lastPID
 	lastPID int32
 	stack   []Span
+}
+
+// A mappedFile is a file in a process, or in all if the process id is below 0.
+type mappedFile struct {
+	pid  int32
+	file string
 }
 
 // A layout is where a process has mapped the code of the program. Processes share layouts, which do not change.
@@ -136,23 +149,34 @@ func (r *recording) setLayout(pid int32, l *layout) {
 func (r *recording) isProgram(m *perfdata.Mapping) bool {
 	id, named := m.BuildID, path.Base(m.File) == r.file
 	if id == nil {
-		for _, b := range r.facts.BuildIDs {
-			if b.File == m.File && (b.PID == m.PID || b.PID < 0) {
-				id = b.ID
-			}
-		}
+		id = r.buildID(m)
 	}
 	if own := r.program.file.BuildID; len(own) > 0 && len(id) > 0 {
 		// Headers of older recordings pad build ids to 20 bytes.
 		if bytes.Equal(bytes.TrimRight(own, "\x00"), bytes.TrimRight(id, "\x00")) {
 			return true
 		}
-		if text := hex.EncodeToString(id); named && !slices.Contains(r.account.OtherBuilds, text) {
-			r.account.OtherBuilds = append(r.account.OtherBuilds, text)
+		if named {
+			r.others[hex.EncodeToString(id)] = struct{}{}
 		}
 		return false
 	}
 	return named
+}
+
+// buildID returns the build id that the recording has for a mapped file, beside its mappings; nil if there is none. A
+// pipe may add more while it is read.
+func (r *recording) buildID(m *perfdata.Mapping) []byte {
+	all := r.facts.BuildIDs
+	for ; r.indexed < len(all); r.indexed++ {
+		b := &all[r.indexed]
+		r.ids[mappedFile{max(b.PID, -1), b.File}] = r.indexed + 1
+	}
+	last := max(r.ids[mappedFile{m.PID, m.File}], r.ids[mappedFile{-1, m.File}])
+	if last == 0 {
+		return nil
+	}
+	return all[last-1].ID
 }
 
 // bias returns how far from its address as linked a process has mapped a part of the program.

@@ -1,5 +1,5 @@
-// Package samplecmd implements the commands' operations on LLVM's sample profiles, and on the recordings of perf of which
-// they are made.
+// Package samplecmd implements the commands' operations on LLVM's sample profiles, and on recordings of perf, from which
+// such profiles are made.
 package samplecmd
 
 import (

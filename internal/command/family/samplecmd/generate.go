@@ -24,6 +24,7 @@ type generator struct {
 	program *profgen.Program // nil before the first input
 	openErr error            // why it cannot be opened
 	name    string           // of the program
+	buildID []byte
 	sum     *profgen.Counts
 
 	recordings int
@@ -48,7 +49,7 @@ func (g *generator) openProgram() (*profgen.Program, error) {
 			Want("the one that ran").Mismatch()
 	}
 	file := programs.Files[0]
-	g.name = file.Name
+	g.name, g.buildID = file.Name, file.BuildID
 	p, err := profgen.Open(file, profgen.Options{})
 	switch {
 	case p == nil:
@@ -100,7 +101,7 @@ func (g *generator) read(in *merge.Profile) (*profgen.Counts, profgen.Faults, er
 		return nil, profgen.Faults{}, err
 	}
 	at := flaw.File(in.Name)
-	switch own := hex.EncodeToString(g.program.BuildID()); {
+	switch own := hex.EncodeToString(g.buildID); {
 	case a.Samples == 0:
 		err = at.Field("samples").Got(0).Want("at least one").Empty()
 	case !a.Mapped && len(a.OtherBuilds) > 0:

@@ -74,14 +74,20 @@ type survey struct {
 	index    map[[2]string]int // by file and build id of the mapping
 	spaces   perfdata.Spaces[int]
 	unmapped uint64
-	ids      map[string]string // build ids of mappings, by file
-	changed  []string          // files with mappings of several builds
-	text     bool              // samples of a text are of no known process
+	builds   map[string]build // of mappings, by file
+	changed  []string         // files with mappings of several builds
+	text     bool             // samples of a text are of no known process
+}
+
+// A build is the build id of the last mapping of a file.
+type build struct {
+	id      string
+	changed bool // other mappings have another one
 }
 
 // read reads a recording.
 func (s *survey) read(name string, data []byte, opt perfdata.Options) (*perfdata.Facts, error) {
-	s.index, s.ids = make(map[[2]string]int), make(map[string]string)
+	s.index, s.builds = make(map[[2]string]int), make(map[string]build)
 	facts, err := perfdata.Read(name, data, &perfdata.Handler{
 		Begin:   func(f *perfdata.Facts) error { s.text = f.Format == perfdata.FormatScript; return nil },
 		Mapping: s.mapping, Sample: s.sample,
@@ -99,10 +105,13 @@ func (s *survey) mapping(m *perfdata.Mapping) error {
 	}
 	key := [2]string{m.File, hex.EncodeToString(m.BuildID)}
 	if key[1] != "" {
-		if id := s.ids[m.File]; id != "" && id != key[1] && !slices.Contains(s.changed, m.File) {
+		b := s.builds[m.File]
+		if b.id != "" && b.id != key[1] && !b.changed {
+			b.changed = true
 			s.changed = append(s.changed, m.File)
 		}
-		s.ids[m.File] = key[1]
+		b.id = key[1]
+		s.builds[m.File] = b
 	}
 	at, ok := s.index[key]
 	if !ok {

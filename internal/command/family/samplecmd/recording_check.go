@@ -1,7 +1,6 @@
 package samplecmd
 
 import (
-	"cmp"
 	"encoding/hex"
 	"slices"
 
@@ -66,7 +65,7 @@ func checkRecording(name string, data []byte, f formats.Format) family.Checked {
 		remark(1, at.Field("builds of "+file).Got("several").Want("one").Hint("it was built again while perf recorded"))
 	}
 	for _, file := range s.conflicts(facts) {
-		remark(1, at.Field("build id of "+file).Gotf("%s in a mapping", s.ids[file]).Want("the one in the header"))
+		remark(1, at.Field("build id of "+file).Gotf("%s in a mapping", s.builds[file].id).Want("the one in the header"))
 	}
 	if facts.Directory {
 		remark(1, at.Field("recording").Got("one file of several").Want("one file").Hint("record without --threads"))
@@ -89,11 +88,10 @@ func branchesMissing(at flaw.Position, facts *perfdata.Facts) flaw.Problem {
 func (s *survey) conflicts(facts *perfdata.Facts) (files []string) {
 	for i := range facts.BuildIDs {
 		b := &facts.BuildIDs[i]
-		id := hex.EncodeToString(b.ID)
-		if have := s.ids[b.File]; have != "" && have != id && !slices.Contains(files, b.File) && !slices.Contains(s.changed, b.File) {
+		if have := s.builds[b.File]; have.id != "" && !have.changed && have.id != hex.EncodeToString(b.ID) {
 			files = append(files, b.File)
 		}
 	}
-	slices.SortFunc(files, cmp.Compare[string])
-	return files
+	slices.Sort(files)
+	return slices.Compact(files)
 }
