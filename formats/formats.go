@@ -242,7 +242,7 @@ func detectGCov(data []byte) (Format, bool) {
 // IsProgram reports whether files of the format are programs, or parts of programs, in which data of some families may be.
 func (f Format) IsProgram() bool { return f == Binary || f == CGDataObject }
 
-// IsRecording reports whether files of the format are recordings of perf, of which sample profiles are made.
+// IsRecording reports whether files of the format are recordings of perf, from which sample profiles are made.
 func (f Format) IsRecording() bool { return f == PerfData || f == PerfScript }
 
 // All returns all formats, grouped by family.

@@ -17,7 +17,8 @@ type Share struct {
 	Allocations, Bytes uint64 // of the contexts; saturating
 }
 
-func (s *Share) add(c Share) {
+// Add adds another part.
+func (s *Share) Add(c Share) {
 	s.Contexts += c.Contexts
 	s.Allocations = saturate.Add(s.Allocations, c.Allocations)
 	s.Bytes = saturate.Add(s.Bytes, c.Bytes)
@@ -174,9 +175,9 @@ func (s *symbolizer) measureLoss(c *rawContext, p *lossPath, kept bool) {
 	}
 	switch {
 	case p.place != 0:
-		s.lost.list[p.place-1].Places.add(size)
+		s.lost.list[p.place-1].Places.Add(size)
 	case p.caller != 0:
-		s.lost.list[p.caller-1].Callers.add(size)
+		s.lost.list[p.caller-1].Callers.Add(size)
 	}
 }
 

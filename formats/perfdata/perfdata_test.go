@@ -143,7 +143,7 @@ func troubled() *recorder {
 	return r
 }
 
-// TestFixtures: the recordings with branches are those of the texts; a file, a pipe, and compressed records of both
+// TestFixtures: the recordings with branches equal the texts; a file, a pipe, and compressed records of both
 // kinds give the same records.
 func TestFixtures(t *testing.T) {
 	nothing := newRecorder()
@@ -190,7 +190,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestScript: what WriteScript writes is read as the same text, and says what the text says of which a recording is made.
+// TestScript: what WriteScript writes is read as the same text, and equals the text that a recording was made from.
 func TestScript(t *testing.T) {
 	for _, name := range []string{"branches", "hybrid"} {
 		var first, second, third bytes.Buffer

@@ -297,7 +297,7 @@ type Merged struct {
 	// Left is the number of functions left out, inlined functions included. If a function has several
 	// builds, which differ in their checksums, the build with the most samples stays.
 	Left int
-	// Nameless is the number of functions of which only the GUID is known. Compilers find them in extensible binary
+	// Nameless is the number of functions that have a GUID and no name. Compilers find them in extensible binary
 	// files alone: in text and binary files, they take the number for a name.
 	Nameless int
 

@@ -96,7 +96,7 @@ var emptyID = guid.Of("")
 func NameOf(text string) Name { return Name{text, guid.Of(text)} }
 
 // nameIn returns the Name for which a text stands in a profile. A number is a GUID: text has no other form for
-// names of which only the GUID is known, and no compiler gives a function such a name. For lenient readers, as for
+// a GUID without a name, and no compiler gives a function such a name. For lenient readers, as for
 // LLVM, it is a name made of digits.
 func nameIn(text string, lenient bool) Name {
 	if !lenient && text != "" && '1' <= text[0] && text[0] <= '9' {

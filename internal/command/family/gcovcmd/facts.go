@@ -128,7 +128,7 @@ func (f *fileFacts) collectFunctions(u *gcov.Unit, opt *family.ShowOptions) {
 	}
 }
 
-// collectIdents collects functions of which only the ident is known, with their counted arcs.
+// collectIdents collects functions by their ident, without a name, and with their counted arcs.
 func (f *fileFacts) collectIdents(c *gcov.Counts, opt *family.ShowOptions) {
 	for i := range c.Functions {
 		fn := &c.Functions[i]

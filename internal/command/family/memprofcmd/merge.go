@@ -80,10 +80,8 @@ func (h *Reader) Add(to *irpgo.Merger, in *merge.Profile, format formats.Format,
 
 // count adds what a profile had and lost.
 func (h *Reader) count(c *memprof.Coverage) {
-	h.all.Contexts += c.Contexts
-	h.all.Bytes = saturate.Add(h.all.Bytes, c.Bytes)
-	h.dropped.Contexts += c.Dropped
-	h.dropped.Bytes = saturate.Add(h.dropped.Bytes, c.DroppedBytes)
+	h.all.Add(memprof.Share{Contexts: c.Contexts, Bytes: c.Bytes})
+	h.dropped.Add(memprof.Share{Contexts: c.Dropped, Bytes: c.DroppedBytes})
 	of := func(id []byte) *missing {
 		key := hex.EncodeToString(id)
 		if h.missing[key] == nil {
@@ -96,9 +94,7 @@ func (h *Reader) count(c *memprof.Coverage) {
 	}
 	for _, l := range c.Losses {
 		if l.Cause == "not_given" {
-			places := &of(l.BuildID).places
-			places.Contexts += l.Places.Contexts
-			places.Bytes = saturate.Add(places.Bytes, l.Places.Bytes)
+			of(l.BuildID).places.Add(l.Places)
 		}
 	}
 }
@@ -143,8 +139,7 @@ func (h *Reader) PrintLosses(w io.Writer) {
 	var total missing
 	for _, m := range h.missing {
 		total.addresses += m.addresses
-		total.places.Contexts += m.places.Contexts
-		total.places.Bytes = saturate.Add(total.places.Bytes, m.places.Bytes)
+		total.places.Add(m.places)
 	}
 	var names []string
 	for _, id := range ids[:min(len(ids), maxOutsideListed)] {
